@@ -29,6 +29,8 @@ static const ProtobufCMessageDescriptor *descriptor_of(enum call_kind kind)
     case CALL_GRANT:
     case CALL_ALIVE:
     case CALL_TTL:
+    case CALL_CLOCK_LEFT:
+    case CALL_CLOCK_GRANT:
         return &pb__lease_response__descriptor;
     case CALL_GEN:
         return &pb__put_response__descriptor;
@@ -83,9 +85,48 @@ static const Pb__Header *proof_of(const struct call *call,
     case CALL_RELEASE:
     case CALL_INSPECT:
     case CALL_BREAK:
+    case CALL_CLOCK_LOOK:
+    case CALL_CLOCK_MAKE:
+    case CALL_CELL_READ:
+    case CALL_CELL_SWAP:
+    case CALL_CELL_USE:
+    case CALL_CELL_UNUSE:
         return ((const Pb__TxnResponse *)m)->header;
     default:
         return NULL;
+    }
+}
+
+/* Of cells, and their clock. */
+static void cell_tell(struct backend_conn *c, struct call *call, void *m)
+{
+    switch (call->kind) {
+    case CALL_CLOCK_LOOK:
+        hf__etcd_clock_looked(c, call, m);
+        break;
+    case CALL_CLOCK_LEFT:
+        hf__etcd_clock_told(c, call, m);
+        break;
+    case CALL_CLOCK_GRANT:
+        hf__etcd_clock_granted(c, call, m);
+        break;
+    case CALL_CLOCK_MAKE:
+        hf__etcd_clock_made(c, call, m);
+        break;
+    case CALL_CELL_READ:
+        hf__etcd_cell_read_answer(c, call, m);
+        break;
+    case CALL_CELL_SWAP:
+        hf__etcd_cell_swap_answer(c, call, m);
+        break;
+    case CALL_CELL_USE:
+        hf__etcd_use_answer(c, call, m);
+        break;
+    case CALL_CELL_UNUSE:
+        hf__etcd_unuse_answer(c, call, m);
+        break;
+    default:
+        break;
     }
 }
 
@@ -138,6 +179,7 @@ static void tell(struct backend_conn *c, struct call *call, void *m)
         hf__etcd_facts_answer(c, call, m);
         break;
     default:
+        cell_tell(c, call, m);
         break;
     }
 }

@@ -25,6 +25,14 @@ static const char *const paths[CALL_KINDS] = {
     [CALL_BREAK] = "/etcdserverpb.KV/Txn",
     [CALL_LIST] = "/etcdserverpb.KV/Range",
     [CALL_FACTS] = "/etcdserverpb.KV/Range",
+    [CALL_CLOCK_LOOK] = "/etcdserverpb.KV/Txn",
+    [CALL_CLOCK_LEFT] = "/etcdserverpb.Lease/LeaseTimeToLive",
+    [CALL_CLOCK_GRANT] = "/etcdserverpb.Lease/LeaseGrant",
+    [CALL_CLOCK_MAKE] = "/etcdserverpb.KV/Txn",
+    [CALL_CELL_READ] = "/etcdserverpb.KV/Txn",
+    [CALL_CELL_SWAP] = "/etcdserverpb.KV/Txn",
+    [CALL_CELL_USE] = "/etcdserverpb.KV/Txn",
+    [CALL_CELL_UNUSE] = "/etcdserverpb.KV/Txn",
     [CALL_WATCH] = "/etcdserverpb.Watch/Watch",
 };
 

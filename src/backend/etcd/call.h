@@ -13,6 +13,7 @@
 struct backend_conn;
 struct lease;
 struct link;
+struct sql_job;
 
 enum call_kind {
     CALL_AUTH,
@@ -29,6 +30,14 @@ enum call_kind {
     CALL_BREAK,
     CALL_LIST,
     CALL_FACTS, /* any read: does it answer? */
+    CALL_CLOCK_LOOK,  /* reads its key */
+    CALL_CLOCK_LEFT,  /* what is left of its lease */
+    CALL_CLOCK_GRANT, /* a new one, */
+    CALL_CLOCK_MAKE,  /* and its key */
+    CALL_CELL_READ,
+    CALL_CELL_SWAP,
+    CALL_CELL_USE,   /* is it in use? */
+    CALL_CELL_UNUSE, /* it is not */
     CALL_WATCH,
     CALL_KINDS
 };
@@ -63,6 +72,7 @@ struct call {
     struct request *req; /* RENEW: the first of a list */
     struct lease *lease;
     struct hf_info *info; /* TTL, BREAK: what is known already */
+    struct sql_job *job;  /* CELL_READ, CELL_SWAP */
     int64_t fence;        /* TTL: the holder's */
     int64_t lease_ms;     /* TTL: of its hold; 0: not known */
 };

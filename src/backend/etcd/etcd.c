@@ -17,6 +17,7 @@ static void timer_set(struct backend_conn *c)
 {
     int64_t due = min64(hf__etcd_link_due(&c->link), hf__etcd_waiting_due(c));
     if (c->link.state == LINK_UP) due = min64(due, hf__etcd_watches_due(c));
+    due = min64(due, hf__etcd_cells_due(c));
     if (due == c->timer_us) return;
     c->timer_us = due;
     c->env->timer(c->env, due);
@@ -68,6 +69,7 @@ static int timers_run(struct backend_conn *c)
         hf__etcd_run(c);
         done = hf__etcd_waiting_expire(c, now);
     }
+    done |= hf__etcd_cells_expire(c, now);
     if (c->link.state == LINK_UP && now >= hf__etcd_watches_due(c)
         && !hf__etcd_link_ready(&c->link, AWAIT_READ)
         && c->link.state == LINK_UP)
@@ -97,6 +99,7 @@ static void conn_free(struct backend_conn *c)
     hf__etcd_stakes_drop(c, NULL);
     hf__etcd_leases_free(c);
     hf__etcd_watches_free(c);
+    hf__etcd_cells_close(c);
     hf__etcd_url_free(c);
     hf__free(c->env->alloc, c->scratch);
     hf__free(c->env->alloc, c);
@@ -117,6 +120,8 @@ static int etcd_open(struct backend_env *env, const struct url *url,
     int status = c->scratch
                      ? hf__etcd_url_read(c, url, err)
                      : hf__error_set(err, HF_NOMEM, "etcd: out of memory");
+    if (status == HF_OK && hf__etcd_cells_open(c) != 0)
+        status = hf__error_set(err, HF_NOMEM, "etcd: out of memory");
     if (status != HF_OK) {
         conn_free(c);
         return status;
@@ -147,7 +152,8 @@ static const struct backend etcd_backend = {
     .abi = BACKEND_ABI,
     .scheme = "etcd etcds",
     .caps = HF_CAP_FENCE | HF_CAP_LEASE | HF_CAP_WATCH | HF_CAP_BREAK
-            | HF_CAP_LIST | HF_CAP_QUEUE | HF_CAP_IN_ORDER,
+            | HF_CAP_LIST | HF_CAP_QUEUE | HF_CAP_IN_ORDER | HF_CAP_VALUE
+            | HF_CAP_GUARD | HF_CAP_RW | HF_CAP_PERMIT | HF_CAP_TALLY,
     .options = ETCD_OPTIONS,
     .open = etcd_open,
     .submit = etcd_submit,

@@ -11,6 +11,8 @@
 
 #include "backend/backend.h"
 #include "backend/etcd/call.h"
+#include "backend/etcd/cell.h"
+#include "backend/etcd/clock.h"
 #include "backend/etcd/key.h"
 #include "backend/etcd/lease.h"
 #include "backend/etcd/link.h"
@@ -30,6 +32,8 @@
 
 /* request.priv */
 #define REQ_WAS_SENT 1u /* it may have been carried out */
+#define REQ_NEEDS_TIME 4u /* LIST: there are cells */
+#define REQ_IS_BARRED 2u /* PROPOSE: the name seems to be of another kind */
 
 struct endpoint {
     char *host;
@@ -52,12 +56,12 @@ struct cursor {
 /* A transaction while it is put together; txn.c. */
 struct txn {
     Pb__TxnRequest txn;
-    Pb__Compare compare[3], *compares[3];
+    Pb__Compare compare[4], *compares[4];
     Pb__RequestOp op[64], *then[64], *otherwise[8];
     Pb__RangeRequest range[64];
-    Pb__PutRequest put;
+    Pb__PutRequest put[3];
     Pb__DeleteRequest del;
-    size_t ops, ranges;
+    size_t ops, ranges, puts;
 };
 
 /* What a call is made from; it is empty again when the call is made.  Not on
@@ -89,6 +93,8 @@ struct backend_conn {
     struct leases leases;
     struct stakes stakes;
     struct watches watches;
+    struct cells cells;
+    struct clock clock;
     struct lane lanes[LANES];
     struct request *looks; /* renewals that are to be looked at together */
     struct cursor cursors[CURSORS];
@@ -102,7 +108,8 @@ struct backend_conn {
 };
 
 int64_t hf__etcd_now(const struct backend_conn *c);
-/* The clock that is told: the wall clock at the open, and never set after. */
+/* The clock that is told: that of the cells, if they were asked for; else the
+ * wall clock at the open, and never set after. */
 int64_t hf__etcd_wall(const struct backend_conn *c);
 
 /* ---- url.c ---- */
@@ -122,6 +129,9 @@ void hf__etcd_reply(struct backend_conn *c, struct request *req,
 void hf__etcd_refuse(struct backend_conn *c, struct request *req, int status,
                      const char *format, ...)
     __attribute__((format(printf, 4, 5)));
+/* What the refusal of a call means: a status, and in `text` why. */
+int hf__etcd_refusal(const struct call *call, const char *what, char *text,
+                     size_t size);
 /* The server has refused it: in `call` it says why. */
 void hf__etcd_refuse_by(struct backend_conn *c, struct request *req,
                         const struct call *call, const char *what);

@@ -16,12 +16,16 @@ static void key_add(struct key *k, const char *bytes, size_t len)
     k->len += len;
 }
 
-void hf__etcd_key_lock(struct key *k, const char *prefix, const char *name,
-                       size_t name_len)
+#define CELL "//cell/"
+#define CELL_LEN (sizeof CELL - 1)
+
+static void key_text(struct key *k, const char *text)
 {
-    k->len = 0;
-    key_add(k, prefix, strlen(prefix));
-    key_add(k, "/", 1);
+    key_add(k, text, strlen(text));
+}
+
+static void name_add(struct key *k, const char *name, size_t name_len)
+{
     for (size_t i = 0; i < name_len; i++) {
         if (name[i] == '/')
             key_add(k, "%2F", 3);
@@ -30,7 +34,48 @@ void hf__etcd_key_lock(struct key *k, const char *prefix, const char *name,
         else
             key_add(k, name + i, 1);
     }
-    key_add(k, "/", 1);
+}
+
+void hf__etcd_key_lock(struct key *k, const char *prefix, const char *name,
+                       size_t name_len)
+{
+    k->len = 0;
+    key_text(k, prefix);
+    key_text(k, "/");
+    name_add(k, name, name_len);
+    key_text(k, "/");
+}
+
+void hf__etcd_key_cell(struct key *k, const char *prefix, const char *name,
+                       size_t name_len)
+{
+    k->len = 0;
+    key_text(k, prefix);
+    key_text(k, CELL);
+    name_add(k, name, name_len);
+}
+
+void hf__etcd_key_used(struct key *k, const char *prefix, const char *name,
+                       size_t name_len)
+{
+    k->len = 0;
+    key_text(k, prefix);
+    key_text(k, "//used/");
+    name_add(k, name, name_len);
+}
+
+void hf__etcd_key_clock(struct key *k, const char *prefix)
+{
+    k->len = 0;
+    key_text(k, prefix);
+    key_text(k, "//clock");
+}
+
+void hf__etcd_key_time(struct key *k, const char *prefix)
+{
+    k->len = 0;
+    key_text(k, prefix);
+    key_text(k, "//time");
 }
 
 /* A key that is to be ended ends with '/' or with nothing above 0xfe. */
@@ -69,22 +114,43 @@ static size_t unescape(const char *at, size_t len, char *out)
     return *out == '/' || !memcmp(at, "%25", 3) ? 3 : 0;
 }
 
+/* The name that begins at `*i`, which is set behind it; 0: it is none. */
+static size_t name_read(const char *at, size_t len, size_t *i,
+                        char name[NAME_LEN_MAX + 1])
+{
+    size_t n = 0;
+    while (*i < len && at[*i] != '/') {
+        size_t took =
+            n < NAME_LEN_MAX ? unescape(at + *i, len - *i, name + n) : 0;
+        if (took == 0 || name[n] == '\0') return 0;
+        *i += took;
+        n++;
+    }
+    name[n] = '\0';
+    return n;
+}
+
 size_t hf__etcd_key_name(const char *prefix, const char *at, size_t len,
                          char name[NAME_LEN_MAX + 1], size_t *head)
 {
-    size_t i = strlen(prefix), n = 0;
+    size_t i = strlen(prefix);
     if (len <= i || memcmp(at, prefix, i) != 0 || at[i] != '/') return 0;
-    for (i++; i < len && at[i] != '/';) {
-        size_t took =
-            n < NAME_LEN_MAX ? unescape(at + i, len - i, name + n) : 0;
-        if (took == 0 || name[n] == '\0') return 0;
-        i += took;
-        n++;
-    }
-    if (i >= len || n == 0) return 0;
-    name[n] = '\0';
+    i++;
+    size_t n = name_read(at, len, &i, name);
     *head = i + 1;
-    return n;
+    return i < len ? n : 0;
+}
+
+size_t hf__etcd_key_cell_name(const char *prefix, const char *at, size_t len,
+                              char name[NAME_LEN_MAX + 1])
+{
+    size_t i = strlen(prefix);
+    if (len <= i + CELL_LEN || memcmp(at, prefix, i) != 0
+        || memcmp(at + i, CELL, CELL_LEN) != 0)
+        return 0;
+    i += CELL_LEN;
+    size_t n = name_read(at, len, &i, name);
+    return i == len ? n : 0;
 }
 
 size_t hf__etcd_value_write(const struct key_value *v, char out[KEY_VALUE_MAX])

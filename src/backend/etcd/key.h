@@ -5,6 +5,9 @@
  *   PREFIX/NAME/LEASE-ATTEMPT   ours: a client has many holds of one lease
  *   PREFIX//gen/ID              the generation of a connection; no lock has
  *                               the empty name
+ *   PREFIX//cell/NAME           what is kept under a name besides plain locks
+ *   PREFIX//used/NAME           there while that is in use
+ *   PREFIX//clock, //time       clock.h
  *
  * A '/' in a name is written %2F, and a '%' %25, so that no name is the
  * beginning of another one.
@@ -35,6 +38,17 @@ void hf__etcd_key_own(struct key *k, const char *prefix, const char *name,
                       size_t name_len, int64_t lease, uint64_t attempt);
 /* "PREFIX//gen/ID". */
 void hf__etcd_key_gen(struct key *k, const char *prefix, uint64_t id);
+
+void hf__etcd_key_cell(struct key *k, const char *prefix, const char *name,
+                       size_t name_len);
+void hf__etcd_key_used(struct key *k, const char *prefix, const char *name,
+                       size_t name_len);
+void hf__etcd_key_clock(struct key *k, const char *prefix);
+void hf__etcd_key_time(struct key *k, const char *prefix);
+
+/* The name of the cell that has this key: its length, 0: it is no cell's. */
+size_t hf__etcd_key_cell_name(const char *prefix, const char *at, size_t len,
+                              char name[NAME_LEN_MAX + 1]);
 
 /* The name of the lock that has this key: its length, 0: it is no lock's.
  * `*head` is how many bytes of the key are the lock's. */

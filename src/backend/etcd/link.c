@@ -99,6 +99,7 @@ static void calls_fail(struct link *l)
     }
     hf__etcd_leases_cut(c);
     hf__etcd_watches_cut(c);
+    hf__etcd_clock_cut(c, 0);
     hf__etcd_link_close(l);
     while (list) {
         struct request *req = list;
@@ -106,6 +107,7 @@ static void calls_fail(struct link *l)
         req->next = NULL;
         hf__etcd_doubt(c, req, &l->err);
     }
+    hf__etcd_cells_cut(c, &l->err);
 }
 
 /* The others wait for the next connection no longer than it takes to know that
@@ -343,6 +345,7 @@ void hf__etcd_link_up(struct link *l, int is_other)
     l->due_us = TIME_NEVER;
     l->failures = 0;
     l->err.status = HF_OK;
+    if (is_other) hf__etcd_clock_cut(c, 1);
     c->stirred = 1;
     c->env->link(c->env, is_other ? LINK_IS_OTHER : LINK_IS_UP,
                  hf__etcd_wall(c), NULL);

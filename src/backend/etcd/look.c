@@ -25,6 +25,9 @@ static void look_send(struct backend_conn *c, struct request *req,
     hf__etcd_key_end(end, lock);
     hf__etcd_txn_begin(t);
     hf__etcd_op_first(t, hf__etcd_txn_then(t), lock, end, QUEUE_LOOK);
+    hf__etcd_key_used(&c->scratch->keys[2], c->prefix, req->name,
+                      req->name_len);
+    hf__etcd_op_get(t, hf__etcd_txn_then(t), &c->scratch->keys[2]);
     if (!hf__etcd_call(&c->link, kind, &t->txn.base, req, req->deadline_us)) {
         hf__etcd_wait(c, req);
         hf__etcd_link_fail(&c->link, HF_NOMEM, "look: out of memory");
@@ -103,6 +106,12 @@ static void free_tell(struct backend_conn *c, struct request *req,
     inspected(c, req, &info, 0);
 }
 
+/* No plain lock is there: is it another one? */
+static int is_of_cell(const struct request *req, const Pb__TxnResponse *txn)
+{
+    return req->kind != KIND_PLAIN || hf__etcd_told_first(txn, 1);
+}
+
 /* How long its lease has left. */
 static void ttl_send(struct backend_conn *c, struct request *req,
                      const struct hf_info *info, const Pb__KeyValue *kv)
@@ -135,6 +144,8 @@ void hf__etcd_inspect_answer(struct backend_conn *c, struct call *call,
     call->req = NULL;
     if (!range) {
         hf__etcd_refuse_by(c, req, call, "inspect");
+    } else if (range->n_kvs == 0 && is_of_cell(req, txn)) {
+        hf__etcd_cell(c, req);
     } else if (range->n_kvs == 0) {
         free_tell(c, req, txn);
     } else {
@@ -213,6 +224,8 @@ void hf__etcd_break_answer(struct backend_conn *c, struct call *call,
     } else if (call->info) {
         hf__etcd_wait(c, req); /* it has another holder by now, or none */
         c->stirred = 1;
+    } else if (range->n_kvs == 0 && is_of_cell(req, txn)) {
+        hf__etcd_cell(c, req);
     } else if (range->n_kvs == 0) {
         free_tell(c, req, txn);
     } else {
@@ -285,6 +298,33 @@ static void group_add(struct backend_conn *c, const struct request *req,
     row->info.queued = (int64_t)(end - i) - 1;
 }
 
+/* A key that is no plain lock's. */
+static void cell_add(struct backend_conn *c, const struct request *req,
+                     const Pb__KeyValue *kv, struct page *page)
+{
+    struct list_row *row = &page->rows[page->len];
+    char *name = page->names[page->len];
+    size_t len = hf__etcd_key_cell_name(
+        c->prefix, (const char *)kv->key.data, kv->key.len, name);
+    if (len == 0 || (req->name && !hf__glob_match(req->name, name, len))
+        || !hf__etcd_cell_list(c, kv, name, len, row))
+        return;
+    row->name = name;
+    row->name_len = len;
+    page->len++;
+}
+
+static int has_cells(const struct backend_conn *c,
+                     const Pb__RangeResponse *range, char *name)
+{
+    for (size_t i = 0; i < range->n_kvs; i++)
+        if (hf__etcd_key_cell_name(c->prefix,
+                                   (const char *)range->kvs[i]->key.data,
+                                   range->kvs[i]->key.len, name))
+            return 1;
+    return 0;
+}
+
 /* Go on from this key. */
 static uint64_t cursor_put(struct backend_conn *c, const Pb__KeyValue *kv,
                            size_t head, int is_behind)
@@ -313,7 +353,9 @@ static uint64_t page_fill(struct backend_conn *c, const struct request *req,
         /* A lock whose keys are cut is told with the next page, unless it has
          * more than a page of them. */
         if (is_cut && i > 0 && len) return cursor_put(c, kv, head, 0);
-        if (len && (!req->name || hf__glob_match(req->name, name, len)))
+        if (!len)
+            cell_add(c, req, kv, page);
+        else if (!req->name || hf__glob_match(req->name, name, len))
             group_add(c, req, range, i, end, page, len);
         if (is_cut) return cursor_put(c, range->kvs[end - 1], head, 1);
     }
@@ -338,6 +380,13 @@ void hf__etcd_list_answer(struct backend_conn *c, struct call *call,
     struct page *page = hf__alloc_zero(c->env->alloc, sizeof *page);
     if (!page) {
         hf__etcd_refuse(c, req, HF_NOMEM, "list: out of memory");
+        return;
+    }
+    if (!c->clock.has_bounds && has_cells(c, range, page->names[0])) {
+        req->priv |= REQ_NEEDS_TIME;
+        hf__free(c->env->alloc, page);
+        hf__etcd_wait(c, req);
+        c->stirred = 1;
         return;
     }
     rep.cursor = page_fill(c, req, range, page);
@@ -384,14 +433,18 @@ void hf__etcd_facts_answer(struct backend_conn *c, struct call *call,
 
 void hf__etcd_look(struct backend_conn *c, struct request *req)
 {
-    if (req->verb == VERB_LIST)
+    int is_lock = req->kind == KIND_PLAIN || request_is_rw(req);
+    if (req->verb == VERB_LIST && req->priv & REQ_NEEDS_TIME
+        && !hf__etcd_clock_need(c))
+        hf__etcd_wait(c, req);
+    else if (req->verb == VERB_LIST)
         list_send(c, req);
     else if (req->verb == VERB_FACTS)
         facts_send(c, req);
-    else if (req->verb == VERB_INSPECT && req->kind == KIND_PLAIN)
+    else if (req->verb == VERB_INSPECT && is_lock)
         look_send(c, req, CALL_INSPECT);
-    else if (req->verb == VERB_BREAK && req->kind == KIND_PLAIN)
+    else if (req->verb == VERB_BREAK && is_lock)
         look_send(c, req, CALL_BREAK);
     else
-        hf__etcd_refuse(c, req, HF_UNSUPPORTED, "etcd has plain locks only");
+        hf__etcd_refuse(c, req, HF_UNSUPPORTED, "etcd is no member of a quorum");
 }

@@ -4,7 +4,8 @@
  *   at once      if no key of the lock is there, put one's own
  *   in a queue   if one's own is not there, put it; the first has the lock
  *
- * Both are one transaction, which also compares the connection's generation.
+ * Both are one transaction, which also compares the connection's generation,
+ * and fails if the name is in use as another kind (cell.h).
  * One rule: a lock is granted when the transaction's answer says that one's own
  * key is the first, and its lease covers the request.
  */
@@ -15,7 +16,7 @@
 #define POLL_US_MOST (2 * US_PER_S)
 
 /* Of scratch.keys */
-enum { OWN, LOCK, END, GEN };
+enum { OWN, LOCK, END, GEN, USED };
 
 static struct key *keys_make(struct backend_conn *c, const struct stake *s)
 {
@@ -24,6 +25,7 @@ static struct key *keys_make(struct backend_conn *c, const struct stake *s)
     hf__etcd_key_lock(&k[LOCK], c->prefix, s->name, s->name_len);
     hf__etcd_key_end(&k[END], &k[LOCK]);
     hf__etcd_key_gen(&k[GEN], c->prefix, c->gen_id);
+    hf__etcd_key_used(&k[USED], c->prefix, s->name, s->name_len);
     return k;
 }
 
@@ -40,11 +42,13 @@ static void txn_send(struct backend_conn *c, struct request *req,
         hf__etcd_txn_created(t, &k[OWN], NULL, 0);
     else
         hf__etcd_txn_created(t, &k[LOCK], &k[END], 0);
+    hf__etcd_txn_created(t, &k[USED], NULL, 0);
     hf__etcd_op_put(t, hf__etcd_txn_then(t), &k[OWN], value, len, s->lease->id);
     hf__etcd_op_first(t, hf__etcd_txn_then(t), &k[LOCK], &k[END], 1);
     hf__etcd_op_get(t, hf__etcd_txn_else(t), &k[GEN]);
     hf__etcd_op_get(t, hf__etcd_txn_else(t), &k[OWN]);
     hf__etcd_op_first(t, hf__etcd_txn_else(t), &k[LOCK], &k[END], 1);
+    hf__etcd_op_get(t, hf__etcd_txn_else(t), &k[USED]);
     if (!hf__etcd_call(&c->link, CALL_PROPOSE, &t->txn.base, req,
                        req->deadline_us)) {
         hf__etcd_wait(c, req);
@@ -115,6 +119,10 @@ void hf__etcd_propose(struct backend_conn *c, struct request *req)
     struct lease *x = s ? s->lease : NULL;
     if (!lane_is_free(c, req) || !c->link.gen) {
         hf__etcd_wait(c, req);
+        return;
+    }
+    if (req->priv & REQ_IS_BARRED) {
+        hf__etcd_use_ask(c, req);
         return;
     }
     if (!s) {
@@ -216,6 +224,11 @@ static void other(struct backend_conn *c, struct request *req, struct stake *s,
     if (own) s->fence = own->create_revision;
     if (is_first) {
         first(c, req, s);
+        return;
+    }
+    if (!own && hf__etcd_told_first(txn, 3)) {
+        req->priv |= REQ_IS_BARRED;
+        hf__etcd_wait(c, req);
         return;
     }
     if (is_current && (own || !(req->flags & REQ_QUEUE)) && head) {

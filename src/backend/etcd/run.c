@@ -16,6 +16,7 @@ int64_t hf__etcd_now(const struct backend_conn *c)
 
 int64_t hf__etcd_wall(const struct backend_conn *c)
 {
+    if (c->clock.has_bounds) return hf__etcd_clock_low(c);
     return hf__etcd_now(c) + c->wall_us;
 }
 
@@ -65,8 +66,8 @@ void hf__etcd_refuse(struct backend_conn *c, struct request *req, int status,
 }
 
 /* What a refusal means: it changed nothing. */
-void hf__etcd_refuse_by(struct backend_conn *c, struct request *req,
-                        const struct call *call, const char *what)
+int hf__etcd_refusal(const struct call *call, const char *what, char *text,
+                     size_t size)
 {
     int status = HF_UNAVAILABLE;
     const char *why = "the server refused";
@@ -78,7 +79,16 @@ void hf__etcd_refuse_by(struct backend_conn *c, struct request *req,
         why = "the server has no room";
     else if (call->status == GRPC_UNSUPPORTED)
         status = HF_UNSUPPORTED, why = "the server does not know that";
-    hf__etcd_refuse(c, req, status, "%s: %s: %s", what, why, call->message);
+    snprintf(text, size, "%s: %s: %s", what, why, call->message);
+    return status;
+}
+
+void hf__etcd_refuse_by(struct backend_conn *c, struct request *req,
+                        const struct call *call, const char *what)
+{
+    char text[HF_ERROR_TEXT_MAX];
+    int status = hf__etcd_refusal(call, what, text, sizeof text);
+    hf__etcd_refuse(c, req, status, "%s", text);
 }
 
 void hf__etcd_doubt(struct backend_conn *c, struct request *req,
@@ -93,6 +103,10 @@ void hf__etcd_doubt(struct backend_conn *c, struct request *req,
 
 static void request_go(struct backend_conn *c, struct request *req)
 {
+    if (hf__etcd_cell_is_asked(req)) {
+        hf__etcd_cell(c, req);
+        return;
+    }
     switch (req->verb) {
     case VERB_PROPOSE:
         hf__etcd_propose(c, req);
@@ -135,6 +149,7 @@ void hf__etcd_run(struct backend_conn *c)
         hf__etcd_renew_send(c);
     else
         hf__etcd_renew_hold(c);
+    hf__etcd_cells_run(c);
 }
 
 int64_t hf__etcd_waiting_due(const struct backend_conn *c)

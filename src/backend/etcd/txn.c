@@ -23,7 +23,7 @@ void hf__etcd_txn_begin(struct txn *t)
     t->txn.compare = t->compares;
     t->txn.success = t->then;
     t->txn.failure = t->otherwise;
-    t->ops = t->ranges = 0;
+    t->ops = t->ranges = t->puts = 0;
 }
 
 static Pb__RequestOp *op_make(struct txn *t)
@@ -100,12 +100,14 @@ void hf__etcd_op_first(struct txn *t, Pb__RequestOp *op, const struct key *k,
 void hf__etcd_op_put(struct txn *t, Pb__RequestOp *op, const struct key *k,
                      const char *value, size_t len, int64_t lease)
 {
-    pb__put_request__init(&t->put);
-    t->put.key = bytes_of(k);
-    t->put.value = (ProtobufCBinaryData){len, (uint8_t *)(uintptr_t)value};
-    t->put.lease = lease;
+    assert(t->puts < sizeof t->put / sizeof t->put[0]);
+    Pb__PutRequest *put = &t->put[t->puts++];
+    pb__put_request__init(put);
+    put->key = bytes_of(k);
+    put->value = (ProtobufCBinaryData){len, (uint8_t *)(uintptr_t)value};
+    put->lease = lease;
     op->request_case = PB__REQUEST_OP__REQUEST_PUT;
-    op->put = &t->put;
+    op->put = put;
 }
 
 void hf__etcd_op_delete(struct txn *t, Pb__RequestOp *op, const struct key *k)

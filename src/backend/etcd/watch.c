@@ -18,7 +18,8 @@ static struct watch **watch_find(struct backend_conn *c,
 {
     struct watch **at = &c->watches.first;
     while (*at
-           && ((*at)->name_len != req->name_len
+           && ((*at)->kind != req->kind
+               || (*at)->name_len != req->name_len
                || memcmp((*at)->name, req->name, req->name_len) != 0))
         at = &(*at)->next;
     return at;
@@ -46,12 +47,16 @@ static int create_say(struct backend_conn *c, struct watch *w)
     int32_t filter = FILTER_NO_PUT;
     Pb__WatchRequest words = PB__WATCH_REQUEST__INIT;
     Pb__WatchCreateRequest create = PB__WATCH_CREATE_REQUEST__INIT;
-    hf__etcd_key_lock(k, c->prefix, w->name, w->name_len);
-    hf__etcd_key_end(end, k);
+    if (w->kind != KIND_PLAIN) {
+        hf__etcd_key_cell(k, c->prefix, w->name, w->name_len);
+    } else {
+        hf__etcd_key_lock(k, c->prefix, w->name, w->name_len);
+        hf__etcd_key_end(end, k);
+        create.range_end = (ProtobufCBinaryData){end->len, (uint8_t *)end->at};
+        create.filters = &filter;
+        create.n_filters = 1;
+    }
     create.key = (ProtobufCBinaryData){k->len, (uint8_t *)k->at};
-    create.range_end = (ProtobufCBinaryData){end->len, (uint8_t *)end->at};
-    create.filters = &filter;
-    create.n_filters = 1;
     create.watch_id = w->id = ++c->watches.id_last;
     words.request_case = PB__WATCH_REQUEST__REQUEST_CREATE_REQUEST;
     words.create_request = &create;
@@ -86,10 +91,6 @@ static void watch_answer(struct backend_conn *c, struct watch *w,
 static void watch_begin(struct backend_conn *c, struct request *req)
 {
     struct watch *w = *watch_find(c, req);
-    if (req->kind != KIND_PLAIN) {
-        hf__etcd_refuse(c, req, HF_UNSUPPORTED, "watch: only plain locks");
-        return;
-    }
     if (w && w->req) {
         hf__etcd_refuse(c, req, HF_INTERNAL, "watch: asked for twice");
         return;
@@ -100,6 +101,7 @@ static void watch_begin(struct backend_conn *c, struct request *req)
             hf__etcd_refuse(c, req, HF_NOMEM, "watch: out of memory");
             return;
         }
+        w->kind = req->kind;
         w->name_len = req->name_len;
         memcpy(w->name, req->name, req->name_len);
         w->next = c->watches.first;
@@ -124,7 +126,7 @@ static void watch_end(struct backend_conn *c, struct request *req)
 {
     struct reply done = {.verdict = V_GRANTED, .ttl_us = -1, .waiters = -1};
     struct watch **at = watch_find(c, req);
-    if (*at && req->kind == KIND_PLAIN) {
+    if (*at) {
         cancel_say(c, *at);
         watch_answer(c, *at, V_UNSENT, NULL);
         watch_drop(c, watch_find(c, req));
@@ -195,25 +197,38 @@ static void canceled(struct backend_conn *c, struct watch *w, const char *why)
     if (*at) watch_drop(c, at);
 }
 
+/* Must its waiters ask again?  A swap that only keeps a place in a queue is no
+ * news. */
+static int is_news(struct watch *w, const Pb__Event *event)
+{
+    int64_t news;
+    if (event->type == EVENT_DELETE || w->kind == KIND_PLAIN)
+        return event->type == EVENT_DELETE;
+    news = hf__etcd_cell_news(event->kv);
+    if (news == w->news && news >= 0) return 0;
+    w->news = news;
+    return 1;
+}
+
 void hf__etcd_watched(struct backend_conn *c, const Pb__WatchResponse *said)
 {
     struct watch *w = said->watch_id ? watch_of(c, said->watch_id) : NULL;
-    int is_deleted = 0;
+    int has_news = 0;
     if (!w) return;
     if (said->canceled) {
         canceled(c, w, said->cancel_reason ? said->cancel_reason : "");
         return;
     }
     for (size_t i = 0; i < said->n_events; i++)
-        is_deleted |= said->events[i]->type == EVENT_DELETE;
+        has_news |= is_news(w, said->events[i]);
     if (said->created) {
         w->is_on = 1;
         if (w->req)
             watch_answer(c, w, V_GRANTED, NULL);
         else
-            is_deleted = 1; /* after a reconnect: some may have been missed */
+            has_news = 1; /* after a reconnect: some may have been missed */
     }
-    if (is_deleted) watch_wake(c, w);
+    if (has_news) watch_wake(c, w);
 }
 
 int64_t hf__etcd_watches_due(const struct backend_conn *c)

@@ -12,6 +12,8 @@ struct watch {
     struct watch *next;
     int64_t id; /* on the stream; 0: not asked for yet */
     int is_on;
+    enum lock_kind kind; /* PLAIN: its keys are watched; others: the cell */
+    int64_t news;        /* of the cell: what was last seen there */
     struct request *req; /* WATCH, until it is answered */
     size_t name_len;
     char name[];

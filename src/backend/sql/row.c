@@ -143,6 +143,14 @@ static void row_swap(struct sql_job *job, const struct sql_row *row,
     hf__sql_job_step(job, SQL_SWAP);
 }
 
+static void apply(struct sql_job *job, int64_t now_us, struct reply *rep)
+{
+    struct request later = *job->req;
+    if (job->slow_us > 0 && later.lease_us > 0 && later.verb != VERB_BOOT)
+        later.lease_us += job->slow_us;
+    hf__rules_store_apply(job->core->store, now_us, &later, rep);
+}
+
 void hf__sql_answer_row(struct sql_job *job, const struct sql_row *row,
                         int64_t now_us, const char *marker)
 {
@@ -156,7 +164,7 @@ void hf__sql_answer_row(struct sql_job *job, const struct sql_row *row,
         return;
     }
     if (row_load(job, row, marker) != 0) return;
-    hf__rules_store_apply(store, now_us, req, &rep);
+    apply(job, now_us, &rep);
     tell_keep(job, &rep);
     reply_keep(job, &rep);
     if (req->verb == VERB_RELEASE && rep.waiters < 0)

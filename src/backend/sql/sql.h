@@ -187,6 +187,9 @@ struct sql_job {
 
     /* The driver's. */
     struct sql_job *next_queued;
+    /* READ, SWAP: the clock that is told may be slow by this; what ends counts
+     * from as much later.  Set before the row is answered. */
+    int64_t slow_us;
     int64_t due_us;
     unsigned priv;
     void *priv_ptr;
