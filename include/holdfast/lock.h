@@ -90,7 +90,8 @@ enum hf_kind {
 enum hf_order {
     HF_ORDER_ANY = 0,    /* the first waiter that asks then: the fastest order,
                           * and the default.  A store with HF_CAP_IN_ORDER has
-                          * no such order, and serves HF_ORDER_FAIR */
+                          * no such order for plain locks, and serves
+                          * HF_ORDER_FAIR */
     HF_ORDER_FAIR = 1,   /* the waiter that has waited longest, on any machine;
                           * needs HF_CAP_QUEUE.  A hold begins with its whole
                           * lease, also if the store handed the lock over */

@@ -171,7 +171,7 @@ static unsigned hold_flags(const struct engine *e, const struct op *op)
     int is_queued =
         op->order != HF_ORDER_ANY
         || (hf__caps_of(e, op->entry) & HF_CAP_IN_ORDER
-            && hf__kind(op->entry->kind)->orders & (1u << HF_ORDER_FAIR));
+            && op->entry->kind == KIND_PLAIN);
     if (is_queued && !op->entry->is_host) flags |= HOLD_QUEUES;
     if (is_one_try(op)) flags &= ~HOLD_QUEUES;
     if (op->order == HF_ORDER_WRITERS) flags |= HOLD_WRITERS;

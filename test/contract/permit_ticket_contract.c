@@ -18,7 +18,7 @@ TEST(permit_ticket, permits_go_to_another_client)
 {
     char ticket[HF_TICKET_MAX];
     hf_hold *p, *q;
-    if (!rig_begin_with(HF_CAP_PERMIT)) return;
+    if (!rig_begin_with(HF_CAP_PERMIT | HF_CAP_DETACHED)) return;
     hf_client *giver = rig_client(NULL);
     hf_semaphore *s = rig_semaphore(giver, "a", 3);
     hf_semaphore *other = rig_semaphore(rig_client(NULL), "a", 3);
@@ -42,7 +42,7 @@ TEST(permit_ticket, says_how_many_were_granted)
 {
     char ticket[HF_TICKET_MAX];
     hf_hold *p, *q;
-    if (!rig_begin_with(HF_CAP_PERMIT)) return;
+    if (!rig_begin_with(HF_CAP_PERMIT | HF_CAP_DETACHED)) return;
     hf_semaphore *s = rig_semaphore(rig_client(NULL), "a", 3);
     hf_semaphore *other = rig_semaphore(rig_client(NULL), "a", 3);
     CHECK_INT(detached_take(s, 2, &p), HF_OK);
@@ -61,7 +61,7 @@ TEST(permit_ticket, permits_outlive_the_client_that_took_them)
 {
     char ticket[HF_TICKET_MAX];
     hf_hold *p, *q;
-    if (!rig_begin_with(HF_CAP_PERMIT)) return;
+    if (!rig_begin_with(HF_CAP_PERMIT | HF_CAP_DETACHED)) return;
     hf_semaphore *other = rig_semaphore_set(rig_client(NULL), "a", 1);
     hf_client *giver = rig_client(NULL);
     hf_semaphore *s;
@@ -83,7 +83,7 @@ TEST(permit_ticket, is_only_of_permits_that_were_taken_detached)
     char ticket[HF_TICKET_MAX] = "";
     hf_hold *p;
     struct hf_error err = {0};
-    if (!rig_begin_with(HF_CAP_PERMIT)) return;
+    if (!rig_begin_with(HF_CAP_PERMIT | HF_CAP_DETACHED)) return;
     hf_semaphore *s = rig_semaphore(rig_client(NULL), "a", 1);
     CHECK_INT(rig_take(s, 1, 0, &p), HF_OK);
     CHECK_INT(hf_hold_ticket(p, ticket, sizeof ticket, &err), HF_UNSUPPORTED);
@@ -103,7 +103,7 @@ TEST(permit_ticket, that_is_none_is_refused)
         "",        "hf1:",           "hfp1:",       "hfp1:0:hf1:",
         "hfp1:1:", "hfp1:1001:hf1:", "hfp1:x:hf1:", "hfp1:1:hf1:nonsense"};
     hf_hold *p;
-    if (!rig_begin_with(HF_CAP_PERMIT)) return;
+    if (!rig_begin_with(HF_CAP_PERMIT | HF_CAP_DETACHED)) return;
     hf_semaphore *s = rig_semaphore(rig_client(NULL), "a", 1);
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
         if (hf_semaphore_attach(s, bad[i], 0, &p, NULL) != HF_INVALID)

@@ -29,7 +29,7 @@ enum call_kind {
     CALL_TTL,
     CALL_BREAK,
     CALL_LIST,
-    CALL_FACTS, /* any read: does it answer? */
+    CALL_FACTS,       /* any read: does it answer? */
     CALL_CLOCK_LOOK,  /* reads its key */
     CALL_CLOCK_LEFT,  /* what is left of its lease */
     CALL_CLOCK_GRANT, /* a new one, */

@@ -105,8 +105,7 @@ static void looks_add(struct txn *t, const struct key *k,
     hf__etcd_op_first(t, add(t), &k[LOCK], &k[END], 1);
 }
 
-static void sent(struct backend_conn *c, struct sql_job *job,
-                 struct call *call)
+static void sent(struct backend_conn *c, struct sql_job *job, struct call *call)
 {
     if (call) {
         call->job = job;
@@ -145,15 +144,15 @@ static void swap_send(struct backend_conn *c, struct sql_job *job)
         hf__sql_refuse(job, HF_NOMEM, "out of memory");
         return;
     }
-    int time_len = snprintf(time, sizeof time, "%" PRId64,
-                            hf__etcd_clock_low(c));
+    int time_len =
+        snprintf(time, sizeof time, "%" PRId64, hf__etcd_clock_low(c));
     hf__etcd_txn_begin(t);
     hf__etcd_txn_changed(t, &k[GEN], c->link.gen);
     hf__etcd_txn_changed(t, &k[CELL], row.version);
     hf__etcd_txn_changed(t, &k[CLOCK], c->clock.revision);
     if (job->is_used) hf__etcd_txn_created(t, &k[LOCK], &k[END], 0);
-    hf__etcd_op_put(t, hf__etcd_txn_then(t), &k[CELL],
-                    (const char *)record->at, record->len, 0);
+    hf__etcd_op_put(t, hf__etcd_txn_then(t), &k[CELL], (const char *)record->at,
+                    record->len, 0);
     hf__etcd_op_put(t, hf__etcd_txn_then(t), &k[TIME], time, (size_t)time_len,
                     0);
     if (job->is_used)
@@ -203,7 +202,8 @@ static int is_barred(const struct request *req)
 {
     int is_lock = req->kind == KIND_PLAIN || request_is_rw(req);
     if (req->verb == VERB_INSPECT || req->verb == VERB_BREAK) return !is_lock;
-    return req->verb == VERB_PROPOSE || req->verb == VERB_TALLY;
+    return req->verb == VERB_PROPOSE || req->verb == VERB_TALLY
+           || req->verb == VERB_GUARD;
 }
 
 /* No time in the cell is later than the one by which it was decided on. */
@@ -316,8 +316,7 @@ int64_t hf__etcd_cells_due(const struct backend_conn *c)
     int64_t due = TIME_NEVER;
     for (const struct sql_job *job = c->cells.queue.first; job;
          job = job->next_queued)
-        if (job->req->deadline_us > 0)
-            due = min64(due, job->req->deadline_us);
+        if (job->req->deadline_us > 0) due = min64(due, job->req->deadline_us);
     return due;
 }
 
@@ -430,8 +429,7 @@ void hf__etcd_unuse_answer(struct backend_conn *c, struct call *call,
 /* ---- lists and watches ---- */
 
 int hf__etcd_cell_list(struct backend_conn *c, const Pb__KeyValue *kv,
-                       const char *name, size_t name_len,
-                       struct list_row *row)
+                       const char *name, size_t name_len, struct list_row *row)
 {
     const struct request like = {.verb = VERB_LIST};
     struct reply rep;

@@ -60,8 +60,7 @@ void hf__etcd_unuse_answer(struct backend_conn *c, struct call *call,
 /* What a list says of a cell: 1, or 0: nothing is held there.  `row` is good
  * until the next call; its name is not set. */
 int hf__etcd_cell_list(struct backend_conn *c, const Pb__KeyValue *kv,
-                       const char *name, size_t name_len,
-                       struct list_row *row);
+                       const char *name, size_t name_len, struct list_row *row);
 
 /* The number in the cell that rises with what waiters must hear of; -1: it
  * cannot be told. */

@@ -38,11 +38,11 @@ int hf__etcd_clock_bounds(const struct clock *k, int64_t left_s,
 {
     if (left_s < 0 || left_s > k->seconds) return 0;
     int64_t gone_us = (k->seconds - left_s) * US_PER_S;
-    *out = (struct clock_bounds){
-        .low_us = k->base_us + max64(gone_us - US_PER_S, 0),
-        .low_at_us = heard_us,
-        .high_us = k->base_us + gone_us,
-        .high_at_us = sent_us};
+    *out = (struct clock_bounds){.low_us =
+                                     k->base_us + max64(gone_us - US_PER_S, 0),
+                                 .low_at_us = heard_us,
+                                 .high_us = k->base_us + gone_us,
+                                 .high_at_us = sent_us};
     return 1;
 }
 
@@ -52,8 +52,7 @@ static void bounds_take(struct clock *k)
     int64_t now = hf__clock_us();
     struct clock_bounds *b = &k->bounds, *h = &k->heard;
     int is_old = k->has_bounds;
-    if (!is_old
-        || hf__etcd_bounds_low(h, now) > hf__etcd_bounds_low(b, now)) {
+    if (!is_old || hf__etcd_bounds_low(h, now) > hf__etcd_bounds_low(b, now)) {
         b->low_us = h->low_us;
         b->low_at_us = h->low_at_us;
     }
@@ -109,8 +108,7 @@ static int64_t due_us(const struct backend_conn *c)
 static void asked(struct backend_conn *c, const struct call *call)
 {
     c->clock.is_asked = call != NULL;
-    if (!call)
-        hf__etcd_link_fail(&c->link, HF_NOMEM, "clock: out of memory");
+    if (!call) hf__etcd_link_fail(&c->link, HF_NOMEM, "clock: out of memory");
 }
 
 static void look_send(struct backend_conn *c)
@@ -130,8 +128,8 @@ static void reading_send(struct backend_conn *c)
 {
     Pb__LeaseRequest ask = PB__LEASE_REQUEST__INIT;
     ask.id = c->clock.lease;
-    struct call *call = hf__etcd_call(&c->link, CALL_CLOCK_LEFT, &ask.base,
-                                      NULL, due_us(c));
+    struct call *call =
+        hf__etcd_call(&c->link, CALL_CLOCK_LEFT, &ask.base, NULL, due_us(c));
     if (call) call->sent_us = hf__clock_us();
     asked(c, call);
 }
@@ -156,8 +154,7 @@ int hf__etcd_clock_need(struct backend_conn *c)
 {
     struct clock *k = &c->clock;
     if (k->is_asked || !c->link.gen) return 0;
-    if (k->state == CLOCK_READY
-        && hf__clock_us() - k->asked_us >= CLOCK_AGE_US)
+    if (k->state == CLOCK_READY && hf__clock_us() - k->asked_us >= CLOCK_AGE_US)
         k->state = CLOCK_KNOWN;
     switch (k->state) {
     case CLOCK_READY:
@@ -284,11 +281,11 @@ void hf__etcd_clock_granted(struct backend_conn *c, const struct call *call,
         refused(c, call);
         return;
     }
-    int len = snprintf(
-        text, sizeof text, CLOCK_MARK "%" PRIx64 " %" PRIu64 " %" PRId64
-        " %" PRId64,
-        (uint64_t)k->next_lease, lease->header->raft_term, CLOCK_S,
-        k->next_base_us);
+    int len =
+        snprintf(text, sizeof text,
+                 CLOCK_MARK "%" PRIx64 " %" PRIu64 " %" PRId64 " %" PRId64,
+                 (uint64_t)k->next_lease, lease->header->raft_term, CLOCK_S,
+                 k->next_base_us);
     hf__etcd_key_clock(clock, c->prefix);
     hf__etcd_key_gen(gen, c->prefix, c->gen_id);
     hf__etcd_txn_begin(t);

@@ -31,9 +31,9 @@
 #define READ_SIZE 32768
 
 /* request.priv */
-#define REQ_WAS_SENT 1u /* it may have been carried out */
+#define REQ_WAS_SENT 1u   /* it may have been carried out */
 #define REQ_NEEDS_TIME 4u /* LIST: there are cells */
-#define REQ_IS_BARRED 2u /* PROPOSE: the name seems to be of another kind */
+#define REQ_IS_BARRED 2u  /* PROPOSE: the name seems to be of another kind */
 
 struct endpoint {
     char *host;

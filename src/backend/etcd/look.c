@@ -304,8 +304,8 @@ static void cell_add(struct backend_conn *c, const struct request *req,
 {
     struct list_row *row = &page->rows[page->len];
     char *name = page->names[page->len];
-    size_t len = hf__etcd_key_cell_name(
-        c->prefix, (const char *)kv->key.data, kv->key.len, name);
+    size_t len = hf__etcd_key_cell_name(c->prefix, (const char *)kv->key.data,
+                                        kv->key.len, name);
     if (len == 0 || (req->name && !hf__glob_match(req->name, name, len))
         || !hf__etcd_cell_list(c, kv, name, len, row))
         return;
@@ -446,5 +446,6 @@ void hf__etcd_look(struct backend_conn *c, struct request *req)
     else if (req->verb == VERB_BREAK && is_lock)
         look_send(c, req, CALL_BREAK);
     else
-        hf__etcd_refuse(c, req, HF_UNSUPPORTED, "etcd is no member of a quorum");
+        hf__etcd_refuse(c, req, HF_UNSUPPORTED,
+                        "etcd is no member of a quorum");
 }

@@ -18,8 +18,7 @@ static struct watch **watch_find(struct backend_conn *c,
 {
     struct watch **at = &c->watches.first;
     while (*at
-           && ((*at)->kind != req->kind
-               || (*at)->name_len != req->name_len
+           && ((*at)->kind != req->kind || (*at)->name_len != req->name_len
                || memcmp((*at)->name, req->name, req->name_len) != 0))
         at = &(*at)->next;
     return at;

@@ -143,12 +143,28 @@ static void row_swap(struct sql_job *job, const struct sql_row *row,
     hf__sql_job_step(job, SQL_SWAP);
 }
 
+/* What is told of an end is not later than what the caller has asked for. */
+static void ttl_shorten(const struct sql_job *job, struct reply *rep)
+{
+    int is_look =
+        job->req->verb == VERB_VALUE_READ || job->req->verb == VERB_GUARD;
+    if (is_look && rep->ttl_us > 0)
+        rep->ttl_us =
+            rep->ttl_us > job->slow_us ? rep->ttl_us - job->slow_us : 0;
+    if (rep->info && rep->info->ttl_ms > 0) {
+        int64_t by_ms = (job->slow_us + US_PER_MS - 1) / US_PER_MS;
+        int64_t ttl_ms = rep->info->ttl_ms - by_ms;
+        rep->info->ttl_ms = ttl_ms > 0 ? ttl_ms : 0;
+    }
+}
+
 static void apply(struct sql_job *job, int64_t now_us, struct reply *rep)
 {
     struct request later = *job->req;
     if (job->slow_us > 0 && later.lease_us > 0 && later.verb != VERB_BOOT)
         later.lease_us += job->slow_us;
     hf__rules_store_apply(job->core->store, now_us, &later, rep);
+    if (job->slow_us > 0) ttl_shorten(job, rep);
 }
 
 void hf__sql_answer_row(struct sql_job *job, const struct sql_row *row,
