@@ -183,20 +183,19 @@ static inline void hf_client_options_init(struct hf_client_options *options)
 #define HF_CAP_FENCE 0x01u /* every grant has a higher token */
 #define HF_CAP_LEASE 0x02u /* a hold ends when its lease ends */
 /* 0x04u is reserved. */
-#define HF_CAP_KERNEL 0x08u   /* a hold lasts until its process ends */
-#define HF_CAP_DETACHED 0x10u /* a hold may outlive its process: tickets */
-#define HF_CAP_WATCH 0x20u    /* a waiter is notified, without polling */
-#define HF_CAP_BREAK 0x40u    /* hf_lock_break() */
-#define HF_CAP_LIST 0x80u     /* hf_client_list() */
-#define HF_CAP_BALLOT 0x100u  /* can be a member of a quorum */
-#define HF_CAP_VALUE 0x200u   /* versioned values: value.h, once.h */
-#define HF_CAP_GUARD 0x400u   /* values that refuse stale holders: guard.h */
-#define HF_CAP_RW 0x800u      /* HF_KIND_READ and HF_KIND_WRITE */
-#define HF_CAP_QUEUE 0x1000u  /* HF_ORDER_FAIR and HF_ORDER_WRITERS */
-#define HF_CAP_PERMIT 0x2000u /* HF_KIND_PERMIT */
-#define HF_CAP_TALLY 0x4000u  /* plain counters, latches, barriers */
-#define HF_CAP_IN_ORDER                                                        \
-    0x8000u /* HF_ORDER_ANY of plain locks is in order, too */
+#define HF_CAP_KERNEL 0x08u     /* a hold lasts until its process ends */
+#define HF_CAP_DETACHED 0x10u   /* a hold may outlive its process: tickets */
+#define HF_CAP_WATCH 0x20u      /* a waiter is notified, without polling */
+#define HF_CAP_BREAK 0x40u      /* hf_lock_break() */
+#define HF_CAP_LIST 0x80u       /* hf_client_list() */
+#define HF_CAP_BALLOT 0x100u    /* can be a member of a quorum */
+#define HF_CAP_VALUE 0x200u     /* versioned values: value.h, once.h */
+#define HF_CAP_GUARD 0x400u     /* values that refuse stale holders: guard.h */
+#define HF_CAP_RW 0x800u        /* HF_KIND_READ and HF_KIND_WRITE */
+#define HF_CAP_QUEUE 0x1000u    /* HF_ORDER_FAIR and HF_ORDER_WRITERS */
+#define HF_CAP_PERMIT 0x2000u   /* HF_KIND_PERMIT */
+#define HF_CAP_TALLY 0x4000u    /* plain counters, latches, barriers */
+#define HF_CAP_IN_ORDER 0x8000u /* plain locks are always in order */
 
 /**
  * Open a client.  Returns at once: the client connects in the background, and
