@@ -168,10 +168,9 @@ static unsigned hold_flags(const struct engine *e, const struct op *op)
     if (op->flags & HF_ACQUIRE_UPGRADE) flags |= HOLD_UPGRADE;
     /* A caller that does not wait keeps no place; and this host has no
      * queue. */
-    int is_queued =
-        op->order != HF_ORDER_ANY
-        || (hf__caps_of(e, op->entry) & HF_CAP_IN_ORDER
-            && op->entry->kind == KIND_PLAIN);
+    int is_queued = op->order != HF_ORDER_ANY
+                    || (hf__caps_of(e, op->entry) & HF_CAP_IN_ORDER
+                        && op->entry->kind == KIND_PLAIN);
     if (is_queued && !op->entry->is_host) flags |= HOLD_QUEUES;
     if (is_one_try(op)) flags &= ~HOLD_QUEUES;
     if (op->order == HF_ORDER_WRITERS) flags |= HOLD_WRITERS;
