@@ -126,14 +126,18 @@ int is_of_cluster(const struct hf_probe_node *n)
 /* A member of a quorum grants nothing to a client that names it alone. */
 static void membership_check(struct doctor *d, int i)
 {
-    int64_t members = fact_number(hf_probe_node(d->probe, i), "quorum_of", 0);
+    const struct hf_probe_node *n = hf_probe_node(d->probe, i);
+    int64_t members = fact_number(n, "quorum_of", 0);
+    char engine[16];
     if (hf_probe_quorum(d->probe) > 1 || members < 2) return;
+    int is_redis = !hf_probe_fact(n, "engine", engine, sizeof engine);
     finding_add(d, LEVEL_WARN, i, "member",
                 "it is one of %lld members of a quorum, and no lock can be "
-                "taken by this URL: name all of them, or use "
-                "redis://HOST?member=ok if a lock of this server alone is "
-                "meant",
-                (long long)members);
+                "taken by this URL: name all of them, or %s if a lock of this "
+                "server alone is meant",
+                (long long)members,
+                is_redis ? "use redis://HOST?member=ok"
+                         : "add member=ok to the URL");
 }
 
 static void server_check(struct doctor *d, int i)
@@ -155,7 +159,6 @@ static void server_check(struct doctor *d, int i)
         && version_number(version) < VERSION_MIN)
         finding_add(d, LEVEL_WARN, i, "version",
                     "%s: 6.2 is the oldest that is supported", version);
-    membership_check(d, i);
     replicas_check(d, i);
     memory_check(d, i);
     keeping_check(d, i);
@@ -231,6 +234,7 @@ void node_check(struct doctor *d, int i)
         finding_add(d, LEVEL_WARN, i, n->answers ? "member" : "link", "%s",
                     n->text);
     if (!n->answers) return;
+    membership_check(d, i);
     if (fact_is(n, "engine", "file"))
         directory_check(d, i);
     else if (fact_is(n, "engine", "sqlite"))

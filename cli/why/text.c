@@ -187,8 +187,9 @@ static const char *refusal_advice(const struct why *w)
         [REFUSED_BY_REPLICAS] = "bring the server's replicas back, or lower "
                                 "its min-replicas-to-write",
         [REFUSED_BY_QUORUM] =
-            "name all members in the URL, redlock://h1,h2,h3, or use "
-            "redis://HOST?member=ok if a lock of this server alone is meant"};
+            "name all members in the URL, redlock://h1,h2,h3 or quorum:A|B|C, "
+            "or use redis://HOST?member=ok if a lock of this server alone is "
+            "meant (a database's URL takes member=ok, too)"};
     return advice[w->refused_by];
 }
 

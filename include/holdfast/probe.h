@@ -188,6 +188,7 @@ HF_API int hf_probe_left_out(const hf_probe *probe);
  *   - quorum_of: how many members the server's quorum has;
  *   - host, of a member: the host that the URL names, even if the server does
  *     not answer.
+ * A database tells quorum_of, too.
  * On file: the facts are engine, filesystem, shared (1 if several hosts may
  * share it) and directory.
  *

@@ -235,3 +235,31 @@ int hf__marker_parse(const char *text, struct marker *m)
     m->is_synced = *text == 's';
     return 0;
 }
+
+/* "v1 <hash>-<members> ..." */
+int hf__marker_members(const char *text)
+{
+    char version[4], group[GROUP_MAX];
+    int64_t members;
+    if (!text || word_take(&text, version, sizeof version)
+        || strcmp(version, "v1") != 0 || word_take(&text, group, sizeof group))
+        return 0;
+    const char *dash = strrchr(group, '-');
+    int is_marker =
+        dash && hf__number_parse(dash + 1, 1, NODES_MAX, &members) == 0;
+    return is_marker ? (int)members : 0;
+}
+
+int hf__boot_is_bypass(const struct request *req)
+{
+    switch (req->verb) {
+    case VERB_PROPOSE:
+        return 1;
+    case VERB_RENEW:
+        return (req->flags & REQ_ATTACH) != 0;
+    case VERB_TALLY:
+        return req->tally != TALLY_READ;
+    default:
+        return 0;
+    }
+}

@@ -52,4 +52,15 @@ int hf__boot_wants_locks(const struct request *req);
 void hf__marker_format(const struct marker *m, char out[MARKER_TEXT_MAX]);
 int hf__marker_parse(const char *text, struct marker *m);
 
+/* How many members the quorum of a marker has; 0: it is no marker (NULL, too).
+ * The times in it need not be sound. */
+int hf__marker_members(const char *text);
+
+/* Would the request grant or change what the quorum decides, on a member that
+ * is asked alone?  Looking, breaking and releasing would not.  Nor would the
+ * renewal of a hold: it is this client's by its record there, which no quorum
+ * can have made.  A ticket may be the quorum's; a number is stored under the
+ * name of a lock.  Values and guards are a client's data, and grant nothing. */
+int hf__boot_is_bypass(const struct request *req);
+
 #endif

@@ -133,8 +133,9 @@ static int facts_check(struct link *l)
 static void schema_check(struct link *l, MYSQL_RES *result)
 {
     struct fields f;
-    const char *schema =
-        hf__mysql_row_next(result, &f) ? hf__mysql_row_text(&f, 0) : "";
+    int is_there = hf__mysql_row_next(result, &f);
+    const char *schema = is_there ? hf__mysql_row_text(&f, 0) : "";
+    if (is_there) hf__sql_member_met(l->c->core, hf__mysql_row_text(&f, 1));
     if (schema && !strcmp(schema, SQL_SCHEMA_TEXT)) return;
     hf__mysql_link_fail(l, HF_CONFLICT,
                         "the tables are of version \"%.20s\", and "

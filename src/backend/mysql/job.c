@@ -51,6 +51,7 @@ static void job_pack(struct backend_conn *c, struct sql_job *job)
         hf__sql_answer_done(job, 0);
         return;
     }
+    if (hf__sql_member_refuses(job)) return;
     job->may_have_changed = (job->priv & JOB_WRITES) != 0;
     hf__mysql_packet_add(l, ITEM_JOB, 0, job);
     l->packet.items[l->packet.len - 1].statements =
@@ -133,11 +134,11 @@ static void facts_answer(struct backend_conn *c, struct sql_job *job,
     snprintf(lines, sizeof lines,
              "engine:mysql\nserver_version:%.60s\ndatabase:%.60s\nrows:%lld\n"
              "flush_at_commit:%s\nlog_bin:%s\nsync_binlog:%s\ngalera:%s\n"
-             "session:off\n",
+             "session:off\n%s",
              version ? version : "", database ? database : "",
              (long long)hf__mysql_row_number(f, 3), on_off(s->flushes),
              on_off(s->has_binlog), on_off(s->syncs_binlog),
-             on_off(s->is_galera));
+             on_off(s->is_galera), hf__sql_member_fact(c->core));
     hf__sql_answer_facts(job, lines, hf__mysql_row_number(f, COLUMN_CLOCK));
 }
 

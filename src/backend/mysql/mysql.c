@@ -173,7 +173,9 @@ static int mysql_open(struct backend_env *env, const struct url *url,
         if (!c->core)
             status = hf__error_set(err, HF_NOMEM, "mysql: out of memory");
     }
+    if (status == HF_OK) status = hf__sql_member_read(c->core, url, err);
     if (status != HF_OK) {
+        if (c->core) hf__sql_core_close(c->core);
         conn_free(c);
         return status;
     }
@@ -216,7 +218,7 @@ static const struct backend mysql_backend = {
     .scheme = "mysql mariadb",
     .caps = ROW_CAPS,
     .conn_caps = mysql_caps,
-    .options = PLACE_OPTIONS " session",
+    .options = PLACE_OPTIONS " session " SQL_MEMBER_OPTION,
     .open = mysql_open,
     .submit = mysql_submit,
     .flush = mysql_flush,

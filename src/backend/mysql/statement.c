@@ -341,7 +341,7 @@ const char hf__mysql_status[] = "SHOW GLOBAL STATUS WHERE Variable_name IN "
 const char hf__mysql_clock[] = "SELECT " CLOCK ",UNIX_TIMESTAMP()";
 
 const char hf__mysql_ask_schema[] =
-    "SELECT value FROM holdfast_meta WHERE `key`='schema'";
+    "SELECT value," MARKER " FROM holdfast_meta WHERE `key`='schema'";
 
 const char *const hf__mysql_schema[] = {
     "CREATE TABLE IF NOT EXISTS holdfast_lock ("

@@ -12,8 +12,10 @@
 #include "backend/postgres/watch.h"
 
 /* Without tables there is nothing to ask. */
-#define ASK_NOTHING "SELECT '" SQL_SCHEMA_TEXT "'::text"
-#define ASK_SCHEMA "SELECT value FROM holdfast_meta WHERE key = 'schema'"
+#define ASK_NOTHING "SELECT '" SQL_SCHEMA_TEXT "'::text, NULL"
+#define ASK_SCHEMA                                                             \
+    "SELECT value, (SELECT value FROM holdfast_meta WHERE key = 'boot')"       \
+    " FROM holdfast_meta WHERE key = 'schema'"
 
 /* Columns of the greeting. */
 enum {
@@ -142,6 +144,7 @@ static void schema_check(struct link *l, const PGresult *result)
 {
     int is_there = PQntuples(result) == 1;
     const char *schema = is_there ? PQgetvalue(result, 0, 0) : "";
+    if (is_there) hf__sql_member_met(l->c->core, PQgetvalue(result, 0, 1));
     if (!strcmp(schema, SQL_SCHEMA_TEXT))
         link_is_up(l);
     else

@@ -156,6 +156,7 @@ void hf__postgres_jobs_send(struct backend_conn *c)
             continue;
         }
         (void)hf__sql_queue_take(&c->queue);
+        if (hf__sql_member_refuses(job)) continue;
         if (joins) {
             job->may_have_changed = 1;
             batch[len++] = job;
@@ -279,8 +280,9 @@ static void facts_answer(const struct backend_conn *c, struct sql_job *job,
     size_t len = 0;
     if (PQnfields(result) == FACT_NAMES_LEN + 1)
         len = (size_t)snprintf(lines, sizeof lines,
-                               "engine:postgres\nrole:primary\nsession:%s\n",
-                               c->session ? "on" : "off");
+                               "engine:postgres\nrole:primary\nsession:%s\n%s",
+                               c->session ? "on" : "off",
+                               hf__sql_member_fact(c->core));
     for (int i = 0; len > 0 && i < FACT_NAMES_LEN; i++)
         len += (size_t)snprintf(lines + len, sizeof lines - len, "%s:%.50s\n",
                                 fact_names[i], PQgetvalue(result, 0, i + 1));

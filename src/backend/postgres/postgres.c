@@ -142,6 +142,7 @@ static int postgres_open(struct backend_env *env, const struct url *url,
         if (!c->core || (c->is_session && !c->session))
             status = hf__error_set(err, HF_NOMEM, "postgres: out of memory");
     }
+    if (status == HF_OK) status = hf__sql_member_read(c->core, url, err);
     if (status != HF_OK) {
         if (c->core) hf__sql_core_close(c->core);
         conn_free(c);

@@ -17,7 +17,7 @@
 #include "backend/sql/queue.h"
 
 #define POSTGRES_PORT 5432
-#define POSTGRES_OPTIONS PLACE_OPTIONS " search_path session"
+#define POSTGRES_OPTIONS PLACE_OPTIONS " search_path session " SQL_MEMBER_OPTION
 
 /* sql_job.priv */
 #define JOB_WRITES 1u /* its statement may change something */

@@ -23,6 +23,9 @@ struct sql_core {
     struct sql_watch *watches;
     struct sql_page *page; /* of LIST; NULL until the first */
     int is_busy;           /* in flush(): do not nest */
+    int quorum_of;         /* members of its quorum; 0: it is in none */
+    int member_is_meant;   /* member=ok */
+    char member_fact[24];
     char where[SQL_WHERE_MAX];
 };
 

@@ -253,6 +253,21 @@ void hf__sql_core_lost(struct sql_core *core, int status, const char *why);
  * from inside start(). */
 void hf__sql_job_again(struct sql_job *job);
 
+/* Read the option member: no, or ok. */
+#define SQL_MEMBER_OPTION "member"
+int hf__sql_member_read(struct sql_core *core, const struct url *url,
+                        struct hf_error *err);
+
+/* The greeting has read the marker of a quorum's member; NULL or "": none. */
+void hf__sql_member_met(struct sql_core *core, const char *marker);
+
+/* The connection is up, and the statement of the job is about to be sent.  1:
+ * it was refused, for the quorum of this member decides; 0: send it. */
+int hf__sql_member_refuses(struct sql_job *job);
+
+/* For FACTS: a line about it, or "". */
+const char *hf__sql_member_fact(struct sql_core *core);
+
 /* The earliest deadline of all jobs, TIME_NEVER: there is none. */
 int64_t hf__sql_core_deadline_us(const struct sql_core *core);
 

@@ -290,6 +290,7 @@ static int db_try(struct backend_conn *c)
     if (rc == SQLITE_OK) rc = settings_make(c);
     if (rc == SQLITE_OK) rc = schema_check(c);
     if (rc == SQLITE_OK) rc = hf__sqlite_query_prepare(c);
+    if (rc == SQLITE_OK) rc = hf__sqlite_query_marker(c, c->marker);
     return rc;
 }
 

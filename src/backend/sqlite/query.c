@@ -148,14 +148,18 @@ static int meta_read(struct backend_conn *c, const char *key, char *out,
     return rc == SQLITE_ROW || rc == SQLITE_DONE ? SQLITE_OK : rc;
 }
 
+int hf__sqlite_query_marker(struct backend_conn *c, char out[MARKER_TEXT_MAX])
+{
+    return meta_read(c, SQL_META_BOOT, out, MARKER_TEXT_MAX);
+}
+
 /* The clock is read behind the row: it is not earlier than any time in it. */
 static int read_run(struct backend_conn *c, struct sql_job *job)
 {
     char marker[MARKER_TEXT_MAX] = "";
     struct sql_row row;
     int rc = SQLITE_OK;
-    if (job->wants_marker)
-        rc = meta_read(c, SQL_META_BOOT, marker, sizeof marker);
+    if (job->wants_marker) rc = hf__sqlite_query_marker(c, marker);
     if (rc != SQLITE_OK) return rc;
     rc = row_find(c, job->req->name, job->req->name_len, &row);
     if (rc == SQLITE_OK)
@@ -260,7 +264,7 @@ static int boot_run(struct backend_conn *c, struct sql_job *job)
              (unsigned long long)c->ino);
     if (c->boot_id[0])
         snprintf(identity, sizeof identity, "%s%s", c->boot_id, file);
-    int rc = meta_read(c, SQL_META_BOOT, marker, sizeof marker);
+    int rc = hf__sqlite_query_marker(c, marker);
     if (rc == SQLITE_OK && job->wants_locks)
         rc = held_run(c, boot.now_us, &boot.has_locks);
     if (rc != SQLITE_OK) return rc;
@@ -289,9 +293,9 @@ static int facts_run(struct backend_conn *c, struct sql_job *job)
 {
     snprintf(c->facts, sizeof c->facts,
              "engine:sqlite\nsqlite_version:%s\nsync:%s\nfilesystem:%s\n"
-             "file:%s\n",
+             "file:%s\n%s",
              sqlite3_libversion(), c->is_full ? "full" : "normal", c->disk,
-             c->path);
+             c->path, hf__sql_member_fact(c->core));
     hf__sql_answer_facts(job, c->facts, hf__clock_wall_us());
     return SQLITE_OK;
 }

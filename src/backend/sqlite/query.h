@@ -15,6 +15,9 @@ int hf__sqlite_query_run(struct backend_conn *c, struct sql_job *job);
 int hf__sqlite_query_row(struct backend_conn *c, const char *name,
                          size_t name_len, struct sql_row *row);
 
+/* The marker of a quorum's member, "": none; a code of SQLite. */
+int hf__sqlite_query_marker(struct backend_conn *c, char out[MARKER_TEXT_MAX]);
+
 /* A number that changes with every commit of another connection. */
 int64_t hf__sqlite_query_version(struct backend_conn *c);
 

@@ -108,6 +108,7 @@ static void job_start(struct backend_conn *c, struct sql_job *job)
         queue_append(c, job);
         return;
     }
+    if (c->is_ready && hf__sql_member_refuses(job)) return;
     int rc = job_try(c, job);
     if (rc == SQLITE_OK) {
         c->busy_len = 0;
@@ -174,6 +175,7 @@ static void announce(struct backend_conn *c, int up)
                       c->err.text);
         c->env->link(c->env, LINK_IS_DOWN, 0, &err);
     } else {
+        hf__sql_member_met(c->core, c->marker);
         c->env->link(c->env, up, hf__clock_wall_us(), NULL);
     }
     if (up != LINK_IS_DOWN) c->was_up = 1;
@@ -266,7 +268,8 @@ static void conn_free(struct backend_conn *c)
 }
 
 /* The file, and what is made of it.  A file that is locked is opened later. */
-static int conn_begin(struct backend_conn *c, struct hf_error *err)
+static int conn_begin(struct backend_conn *c, const struct url *url,
+                      struct hf_error *err)
 {
     char where[SQLITE_PATH_MAX + 8];
     snprintf(where, sizeof where, "sqlite:%s", c->path);
@@ -276,6 +279,11 @@ static int conn_begin(struct backend_conn *c, struct hf_error *err)
                              c->path, c->err.text);
     c->core = hf__sql_core_open(c->env, c, &driver, where);
     if (!c->core) return hf__error_set(err, HF_NOMEM, "sqlite: out of memory");
+    int status = hf__sql_member_read(c->core, url, err);
+    if (status != HF_OK) {
+        hf__sql_core_close(c->core);
+        return status;
+    }
     if (rc != SQLITE_OK) {
         c->retry_us = hf__clock_us() + OPEN_US;
         timer_set(c);
@@ -295,7 +303,7 @@ static int sqlite_open(struct backend_env *env, const struct url *url,
     c->retry_us = c->echo_us = c->checkpoint_us = c->timer_us = TIME_NEVER;
     boot_id_read(c);
     int status = hf__sqlite_db_choose(c, url, err);
-    if (status == HF_OK) status = conn_begin(c, err);
+    if (status == HF_OK) status = conn_begin(c, url, err);
     if (status != HF_OK) {
         conn_free(c);
         return status;
@@ -386,7 +394,7 @@ static const struct backend sqlite_backend = {
             | HF_CAP_BREAK | HF_CAP_LIST | HF_CAP_BALLOT | HF_CAP_VALUE
             | HF_CAP_GUARD | HF_CAP_RW | HF_CAP_PERMIT | HF_CAP_TALLY
             | HF_CAP_QUEUE,
-    .options = "sync schema",
+    .options = "sync schema " SQL_MEMBER_OPTION,
     .open = sqlite_open,
     .submit = sqlite_submit,
     .flush = sqlite_flush,

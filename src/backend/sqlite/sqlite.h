@@ -63,7 +63,8 @@ struct backend_conn {
 
     struct hf_error err;
     char boot_id[40];
-    char disk[32]; /* its file system */
+    char marker[MARKER_TEXT_MAX]; /* of a quorum's member, when opened */
+    char disk[32];                /* its file system */
     char facts[HF_ERROR_TEXT_MAX + SQLITE_PATH_MAX];
     char path[SQLITE_PATH_MAX];
     char wal[SQLITE_PATH_MAX + 8];
