@@ -6,6 +6,7 @@
 #include "backend/mysql/job.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #include "backend/mysql/error.h"
 #include "backend/mysql/fast.h"
@@ -91,29 +92,40 @@ static void list_answer(struct sql_job *job, MYSQL_RES *result)
     hf__sql_answer_list(job, clock_us);
 }
 
-static int is_durable(const struct server_facts *s)
+/* Does a restart lose nothing?  It does not say so of another server, nor of
+ * a table that came back from a dump: `data` ends the identity. */
+static int is_durable(const struct server_facts *s, const char *marker,
+                      const char *data)
 {
-    return s->flushes && (!s->has_binlog || s->syncs_binlog);
+    struct marker m;
+    int is_on_disk = s->flushes && (!s->has_binlog || s->syncs_binlog);
+    if (!is_on_disk || !marker || hf__marker_parse(marker, &m) != 0)
+        return is_on_disk;
+    size_t len = strlen(m.identity), data_len = strlen(data);
+    return len >= data_len && !strcmp(m.identity + len - data_len, data);
 }
 
 static void boot_answer(struct backend_conn *c, struct sql_job *job,
                         const struct fields *f)
 {
-    char identity[IDENTITY_MAX];
+    char identity[IDENTITY_MAX], data[IDENTITY_MAX];
     const struct server_facts *s = &c->link.facts;
+    const char *marker = hf__mysql_row_text(f, COLUMN_NAME);
     if (job->step == SQL_BOOT_SWAP
         && hf__mysql_row_number(f, COLUMN_DONE) == 1) {
         hf__sql_answer_swapped(job);
         return;
     }
-    snprintf(identity, sizeof identity, "my-%lld-%.60s",
-             (long long)s->started_s, s->host);
+    snprintf(data, sizeof data, "-%lld-%.45s",
+             (long long)hf__mysql_row_number(f, COLUMN_ID), s->host);
+    snprintf(identity, sizeof identity, "my-%lld%.70s", (long long)s->started_s,
+             data);
     struct sql_boot boot = {
         .identity = identity,
-        .marker = hf__mysql_row_text(f, COLUMN_NAME),
+        .marker = marker,
         .now_us = hf__mysql_row_number(f, COLUMN_CLOCK),
         .has_locks = hf__mysql_row_number(f, COLUMN_EXTRA) != 0,
-        .is_durable = is_durable(s),
+        .is_durable = is_durable(s, marker, data),
         .version = (int64_t)mysql_get_server_version(c->link.wire.my),
     };
     hf__sql_answer_boot(job, &boot);

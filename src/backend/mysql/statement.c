@@ -16,6 +16,11 @@
     "l.name,l.id,l.version,l.news,l.waits_us,l.counter,l.owner,l.attempt,"     \
     "l.ballot,l.fence,l.holds,l.ends_us,l.since_us,l.flags,l.info,l.state"
 #define MARKER "(SELECT value FROM holdfast_meta WHERE `key`='boot')"
+/* Another time when the table was made anew, as a dump does, or its file was
+ * copied. */
+#define TABLE_MADE                                                             \
+    "(SELECT UNIX_TIMESTAMP(CREATE_TIME) FROM information_schema.TABLES"       \
+    " WHERE TABLE_SCHEMA=DATABASE() AND TABLE_NAME='holdfast_lock')"
 #define ANSWER "SELECT " CLOCK ",ROW_COUNT(),LAST_INSERT_ID()," ROW ","
 /* One row in any case. */
 #define FROM_META " FROM holdfast_meta m LEFT JOIN holdfast_lock l ON l.name="
@@ -289,7 +294,7 @@ static void add_boot_answer(struct text *t, int wants_locks)
     add(t, wants_locks ? "EXISTS(SELECT 1 FROM holdfast_lock"
                          " WHERE owner<>'' AND ends_us>" CLOCK ")"
                        : "0");
-    add(t, "," MARKER);
+    add(t, "," MARKER "," TABLE_MADE);
 }
 
 unsigned hf__mysql_write_boot(struct text *t, const struct sql_job *job)

@@ -128,6 +128,9 @@ static void flight_answer(struct link *l, const struct flight *f)
     case FLIGHT_GREET_LAST:
         hf__postgres_greet_answer(l, f, f->result);
         break;
+    case FLIGHT_SYSTEM:
+        hf__postgres_system_answer(l->c, f->result);
+        break;
     case FLIGHT_JOB:
         hf__postgres_job_answer(l->c, f, is_error(f->result));
         break;

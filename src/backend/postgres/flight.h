@@ -14,6 +14,7 @@ enum flight_kind {
     FLIGHT_GREET_FACTS, /* the first: which server answers */
     FLIGHT_GREET,       /* others without which the link is no use */
     FLIGHT_GREET_LAST,
+    FLIGHT_SYSTEM, /* which data the server has; it may refuse to tell */
     FLIGHT_JOB,    /* a statement of `jobs`: one, or many renewals */
     FLIGHT_LISTEN, /* no answer is needed, but an error is told */
     FLIGHT_MARK    /* the same; then the waiters of `name` ask again */

@@ -169,6 +169,7 @@ void hf__postgres_greet_answer(struct link *l, const struct flight *f,
         l->started_us = number_at(result, GREET_STARTED);
         l->is_durable = number_at(result, GREET_DURABLE) != 0;
         l->timeline = number_at(result, GREET_TIMELINE);
+        l->system = l->is_system_asked = 0;
     } else if (f->kind == FLIGHT_GREET_LAST) {
         schema_check(l, result);
     }

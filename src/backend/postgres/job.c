@@ -16,8 +16,10 @@
 #include "backend/postgres/statement.h"
 #include "backend/postgres/watch.h"
 
-#define FACTS_MAX 1280               /* 16 lines: a name and up to 50 bytes */
-#define IDENTITY_TIMELINE "pg-%lld-" /* then the start of the server */
+#define FACTS_MAX 1280 /* 16 lines: a name and up to 50 bytes */
+/* Timeline, system, table; then the start of the server. */
+#define IDENTITY_DATA "pg-%lld.%lld.%lld-"
+#define ASK_SYSTEM "SELECT system_identifier FROM pg_control_system()"
 
 /* ---- out ---- */
 
@@ -87,9 +89,22 @@ static int list_send(struct backend_conn *c, struct sql_job *job)
     return hf__postgres_job_send(c, job, STATEMENT_LIST, &p);
 }
 
+/* Once for each connection; its answer comes before that of the job. */
+static int system_ask(struct link *l)
+{
+    if (l->is_system_asked) return 0;
+    l->is_system_asked = 1;
+    if (hf__postgres_flight_say(l, ASK_SYSTEM) == 0
+        && hf__postgres_flight_add(l, FLIGHT_SYSTEM, NULL, 0))
+        return 0;
+    hf__postgres_link_fail(l, HF_UNAVAILABLE, "boot: not sent");
+    return -1;
+}
+
 static int boot_send(struct backend_conn *c, struct sql_job *job)
 {
     struct params p = {.len = 0};
+    if (system_ask(&c->link) != 0) return -1;
     if (job->step == SQL_BOOT_READ) {
         hf__postgres_params_number(&p, job->wants_locks != 0);
         return hf__postgres_job_send(c, job, STATEMENT_BOOT_READ, &p);
@@ -218,23 +233,40 @@ static void list_answer(struct sql_job *job, const PGresult *result)
     hf__sql_answer_list(job, clock_us);
 }
 
-/* Has the server lost nothing since the marker was written?  One that was a
- * standby then may not have received the last grants before it was promoted. */
-static int boot_is_durable(const struct link *l, const char *marker)
+void hf__postgres_system_answer(struct backend_conn *c, const PGresult *result)
 {
-    struct marker m;
-    long long timeline;
-    if (!l->is_durable || !marker || hf__marker_parse(marker, &m) != 0)
-        return l->is_durable;
-    return sscanf(m.identity, IDENTITY_TIMELINE, &timeline) == 1
-           && timeline == l->timeline;
+    if (PQresultStatus(result) == PGRES_TUPLES_OK && PQntuples(result) == 1)
+        c->link.system = hf__postgres_row_number(result, 0, 0);
 }
 
-/* Columns: clock, done, whether there are locks, marker. */
+/* Has the server lost nothing since the marker was written?  One that was a
+ * standby then may not have received the last grants before it was promoted,
+ * and what was restored from a dump lacks those that came after it. */
+static int boot_is_durable(const struct link *l, const char *marker,
+                           const char *data)
+{
+    struct marker m;
+    if (!l->is_durable || !marker || hf__marker_parse(marker, &m) != 0)
+        return l->is_durable;
+    return !strncmp(m.identity, data, strlen(data));
+}
+
+/* The server and its data: another timeline after a promotion, another system
+ * where a dump was loaded into another server, another table where it was
+ * loaded into the same. */
+static void data_name(const struct link *l, const PGresult *result,
+                      char out[IDENTITY_MAX])
+{
+    snprintf(out, IDENTITY_MAX, IDENTITY_DATA, (long long)l->timeline,
+             (long long)l->system,
+             (long long)hf__postgres_row_number(result, 0, COLUMN_ID));
+}
+
+/* Columns: clock, done, whether there are locks, marker, table. */
 static void boot_answer(struct backend_conn *c, struct sql_job *job,
                         const PGresult *result)
 {
-    char identity[IDENTITY_MAX];
+    char identity[IDENTITY_MAX], data[IDENTITY_MAX];
     const struct link *l = &c->link;
     const char *marker = marker_at(result, COLUMN_NAME);
     if (job->step == SQL_BOOT_SWAP
@@ -242,14 +274,15 @@ static void boot_answer(struct backend_conn *c, struct sql_job *job,
         hf__sql_answer_swapped(job);
         return;
     }
-    snprintf(identity, sizeof identity, IDENTITY_TIMELINE "%lld",
-             (long long)l->timeline, (long long)l->started_us);
+    data_name(l, result, data);
+    snprintf(identity, sizeof identity, "%.70s%lld", data,
+             (long long)l->started_us);
     struct sql_boot boot = {
         .identity = identity,
         .marker = marker,
         .now_us = hf__postgres_row_number(result, 0, COLUMN_CLOCK),
         .has_locks = hf__postgres_row_number(result, 0, COLUMN_EXTRA) != 0,
-        .is_durable = boot_is_durable(l, marker),
+        .is_durable = boot_is_durable(l, marker, data),
         .version = PQserverVersion(l->pg),
     };
     hf__sql_answer_boot(job, &boot);

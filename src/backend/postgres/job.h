@@ -15,4 +15,7 @@ void hf__postgres_job_answer(struct backend_conn *c, const struct flight *f,
 int hf__postgres_job_send(struct backend_conn *c, struct sql_job *job,
                           int statement, const struct params *p);
 
+/* Which data the server has, or why it does not say. */
+void hf__postgres_system_answer(struct backend_conn *c, const PGresult *result);
+
 #endif

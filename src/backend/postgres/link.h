@@ -39,6 +39,8 @@ struct link {
     int64_t started_us;  /* since when the server runs; 0: not known yet */
     int is_durable;      /* a crash of the server's host loses nothing */
     int64_t timeline;    /* another one after each promotion of a standby */
+    int64_t system;      /* made with the data (initdb); 0: not told */
+    int is_system_asked;
     int64_t started_was; /* the same, of the connection before */
 };
 

@@ -17,6 +17,8 @@
     " l.attempt, l.ballot, l.fence, l.holds, l.ends_us, l.since_us, l.flags,"  \
     " l.info, l.state"
 #define MARKER "(SELECT value FROM holdfast_meta WHERE key = 'boot')"
+/* Another one when the table was made anew, as a dump does. */
+#define TABLE "to_regclass('holdfast_lock')::oid::bigint"
 #define PLAIN_COLUMNS                                                          \
     "counter, owner, attempt, ballot, fence, holds, ends_us, since_us, flags," \
     " info"
@@ -214,7 +216,7 @@ const struct statement_text hf__postgres_statements[STATEMENTS_LEN] = {
          "WITH " CLOCK " SELECT t.now, 0::bigint,"
          " ($1::bigint <> 0 AND EXISTS (SELECT 1 FROM holdfast_lock"
          " WHERE owner <> '' AND ends_us > t.now))::int::bigint, " MARKER
-         " FROM t"},
+         ", " TABLE " FROM t"},
     /* $1 the marker that is expected, "" none, $2 the next one. */
     [STATEMENT_BOOT_SWAP] =
         {"hf_boot_swap",
@@ -224,7 +226,7 @@ const struct statement_text hf__postgres_statements[STATEMENTS_LEN] = {
          " holdfast_meta (key, value) SELECT 'boot', $2::text"
          " WHERE $1::text = '' ON CONFLICT (key) DO NOTHING"
          " RETURNING 1 AS done) SELECT t.now,"
-         " coalesce(u.done, i.done, 0)::bigint, 0::bigint, " MARKER
+         " coalesce(u.done, i.done, 0)::bigint, 0::bigint, " MARKER ", " TABLE
          " FROM t LEFT JOIN u ON true LEFT JOIN i ON true"},
     [STATEMENT_CLOCK] = {"hf_clock", "WITH " CLOCK " SELECT t.now FROM t"},
     [STATEMENT_FACTS] = {"hf_facts", facts_sql},

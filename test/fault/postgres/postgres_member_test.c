@@ -1,7 +1,7 @@
 /*
  * postgres_member_test.c: a PostgreSQL server as a member of a quorum.  One
- * rule: a restart costs no quarantine where it loses nothing, and a promotion
- * always does.
+ * rule: a restart costs no quarantine where it loses nothing; a promotion, and
+ * data that came back from a dump, always do.
  */
 #include <fcntl.h>
 #include <stdio.h>
@@ -81,4 +81,61 @@ TEST(postgres_member, that_starts_again_votes_and_that_is_promoted_waits)
     CHECK(boot(0) > 0 && boot(0) <= left_us);
     start_again();
     CHECK(boot(0) > 0 && boot(0) <= left_us);
+}
+
+/* Loads what a dump has of the table, without a restart. */
+static void table_make_anew(void)
+{
+    LAB_CHECK(lab_postgres_do(
+        &server, "ALTER TABLE holdfast_lock RENAME TO dumped;"
+                 "CREATE TABLE holdfast_lock (LIKE dumped INCLUDING ALL);"
+                 "DROP TABLE dumped"));
+}
+
+TEST(postgres_member, whose_table_came_back_from_a_dump_waits)
+{
+    member_begin();
+    CHECK_INT(boot(REQ_BOOT_NEW), 0);
+    table_make_anew();
+    CHECK(boot(0) > 0);
+}
+
+/* As after a dump of another server was loaded: that one's marker came along.
+ */
+TEST(postgres_member, that_got_the_data_of_another_server_waits)
+{
+    member_begin();
+    CHECK_INT(boot(REQ_BOOT_NEW), 0);
+    LAB_CHECK(lab_postgres_do(
+        &server, "UPDATE holdfast_meta SET value = regexp_replace(value,"
+                 " '(pg-[0-9]+)\\.[0-9]+', '\\1.1') WHERE key = 'boot'"));
+    CHECK(strstr(lab_postgres_say(&server, "SELECT value FROM holdfast_meta"
+                                           " WHERE key = 'boot'"),
+                 ".1.")
+          != NULL);
+    CHECK(boot(0) > 0);
+}
+
+/* Then the timeline and the table are what is compared. */
+TEST(postgres_member, whose_user_may_not_read_the_system_votes)
+{
+    char url[128];
+    member_begin();
+    LAB_CHECK(lab_postgres_do(
+        &server, "REVOKE EXECUTE ON FUNCTION pg_control_system() FROM PUBLIC;"
+                 "CREATE USER few;"
+                 "GRANT ALL ON holdfast_lock, holdfast_meta TO few"));
+    fake_close(&f);
+    snprintf(url, sizeof url, "postgres://few@127.0.0.1:%d/postgres",
+             server.port);
+    postgres_connect(&f, url);
+    CHECK_INT(boot(REQ_BOOT_NEW), 0);
+    CHECK(strstr(lab_postgres_say(&server, "SELECT value FROM holdfast_meta"
+                                           " WHERE key = 'boot'"),
+                 "pg-1.0.")
+          != NULL);
+    CHECK_INT(boot(0), 0);
+    table_make_anew();
+    LAB_CHECK(lab_postgres_do(&server, "GRANT ALL ON holdfast_lock TO few"));
+    CHECK(boot(0) > 0);
 }
