@@ -29,6 +29,7 @@ static const ProtobufCMessageDescriptor *descriptor_of(enum call_kind kind)
     case CALL_GRANT:
     case CALL_ALIVE:
     case CALL_TTL:
+    case CALL_ADOPT_LEFT:
     case CALL_CLOCK_LEFT:
     case CALL_CLOCK_GRANT:
         return &pb__lease_response__descriptor;
@@ -85,6 +86,8 @@ static const Pb__Header *proof_of(const struct call *call,
     case CALL_RELEASE:
     case CALL_INSPECT:
     case CALL_BREAK:
+    case CALL_ADOPT:
+    case CALL_ADOPT_END:
     case CALL_CLOCK_LOOK:
     case CALL_CLOCK_MAKE:
     case CALL_CELL_READ:
@@ -97,10 +100,19 @@ static const Pb__Header *proof_of(const struct call *call,
     }
 }
 
-/* Of cells, and their clock. */
+/* Of cells and their clock, and of tickets. */
 static void cell_tell(struct backend_conn *c, struct call *call, void *m)
 {
     switch (call->kind) {
+    case CALL_ADOPT:
+        hf__etcd_adopt_answer(c, call, m);
+        break;
+    case CALL_ADOPT_LEFT:
+        hf__etcd_adopt_left(c, call, m);
+        break;
+    case CALL_ADOPT_END:
+        hf__etcd_adopt_end(c, call, m);
+        break;
     case CALL_CLOCK_LOOK:
         hf__etcd_clock_looked(c, call, m);
         break;

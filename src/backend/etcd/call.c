@@ -25,6 +25,9 @@ static const char *const paths[CALL_KINDS] = {
     [CALL_BREAK] = "/etcdserverpb.KV/Txn",
     [CALL_LIST] = "/etcdserverpb.KV/Range",
     [CALL_FACTS] = "/etcdserverpb.KV/Range",
+    [CALL_ADOPT] = "/etcdserverpb.KV/Txn",
+    [CALL_ADOPT_LEFT] = "/etcdserverpb.Lease/LeaseTimeToLive",
+    [CALL_ADOPT_END] = "/etcdserverpb.KV/Txn",
     [CALL_CLOCK_LOOK] = "/etcdserverpb.KV/Txn",
     [CALL_CLOCK_LEFT] = "/etcdserverpb.Lease/LeaseTimeToLive",
     [CALL_CLOCK_GRANT] = "/etcdserverpb.Lease/LeaseGrant",
@@ -287,6 +290,7 @@ void hf__etcd_call_free(struct link *l, struct call *call)
                                                    NULL);
     if (!l->calls) l->calls_end = &l->calls;
     hf__free(memory(l), call->info);
+    hf__free(memory(l), call->adopted);
     hf__etcd_bytes_free(&call->out, memory(l));
     hf__etcd_bytes_free(&call->in.in, memory(l));
     hf__free(memory(l), call);

@@ -14,6 +14,7 @@ struct backend_conn;
 struct lease;
 struct link;
 struct sql_job;
+struct adopted;
 
 enum call_kind {
     CALL_AUTH,
@@ -30,6 +31,9 @@ enum call_kind {
     CALL_BREAK,
     CALL_LIST,
     CALL_FACTS,       /* any read: does it answer? */
+    CALL_ADOPT,       /* finds the key of a ticket, */
+    CALL_ADOPT_LEFT,  /* what is left of its lease, */
+    CALL_ADOPT_END,   /* and deletes it */
     CALL_CLOCK_LOOK,  /* reads its key */
     CALL_CLOCK_LEFT,  /* what is left of its lease */
     CALL_CLOCK_GRANT, /* a new one, */
@@ -71,10 +75,11 @@ struct call {
     uint64_t seq;        /* when it was sent */
     struct request *req; /* RENEW: the first of a list */
     struct lease *lease;
-    struct hf_info *info; /* TTL, BREAK: what is known already */
-    struct sql_job *job;  /* CELL_READ, CELL_SWAP */
-    int64_t fence;        /* TTL: the holder's */
-    int64_t lease_ms;     /* TTL: of its hold; 0: not known */
+    struct hf_info *info;    /* TTL, BREAK: what is known already */
+    struct sql_job *job;     /* CELL_READ, CELL_SWAP */
+    struct adopted *adopted; /* ADOPT_LEFT */
+    int64_t fence;           /* TTL: the holder's; ADOPT_END: it was over */
+    int64_t lease_ms;        /* TTL: of its hold; 0: not known */
 };
 
 /* ---- call.c ---- */

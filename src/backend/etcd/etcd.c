@@ -153,7 +153,8 @@ static const struct backend etcd_backend = {
     .scheme = "etcd etcds",
     .caps = HF_CAP_FENCE | HF_CAP_LEASE | HF_CAP_WATCH | HF_CAP_BREAK
             | HF_CAP_LIST | HF_CAP_QUEUE | HF_CAP_IN_ORDER | HF_CAP_VALUE
-            | HF_CAP_GUARD | HF_CAP_RW | HF_CAP_PERMIT | HF_CAP_TALLY,
+            | HF_CAP_GUARD | HF_CAP_DETACHED | HF_CAP_RW | HF_CAP_PERMIT
+            | HF_CAP_TALLY,
     .options = ETCD_OPTIONS,
     .open = etcd_open,
     .submit = etcd_submit,

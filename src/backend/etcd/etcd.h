@@ -32,6 +32,7 @@
 
 /* request.priv */
 #define REQ_WAS_SENT 1u   /* it may have been carried out */
+#define REQ_IS_ADOPTED 8u /* RENEW: the hold of the ticket is ours */
 #define REQ_NEEDS_TIME 4u /* LIST: there are cells */
 #define REQ_IS_BARRED 2u  /* PROPOSE: the name seems to be of another kind */
 
@@ -160,6 +161,16 @@ void hf__etcd_renew_hold(struct backend_conn *c);
 void hf__etcd_renew_cut(struct backend_conn *c, const struct request *req);
 void hf__etcd_release(struct backend_conn *c, struct request *req);
 void hf__etcd_look(struct backend_conn *c, struct request *req);
+
+/* ---- ticket.c ---- */
+/* A ticket's RENEW or RELEASE, of a hold that this client has not. */
+void hf__etcd_adopt(struct backend_conn *c, struct request *req);
+void hf__etcd_adopt_answer(struct backend_conn *c, struct call *call,
+                           const Pb__TxnResponse *txn);
+void hf__etcd_adopt_left(struct backend_conn *c, struct call *call,
+                         const Pb__LeaseResponse *lease);
+void hf__etcd_adopt_end(struct backend_conn *c, struct call *call,
+                        const Pb__TxnResponse *txn);
 
 /* What the server says; NULL: see call.status. */
 void hf__etcd_propose_answer(struct backend_conn *c, struct call *call,

@@ -158,8 +158,8 @@ size_t hf__etcd_value_write(const struct key_value *v, char out[KEY_VALUE_MAX])
     int len = snprintf(out, KEY_VALUE_MAX,
                        VALUE_MARK "%.63s %" PRIu64 " %" PRId64 " %" PRId64
                                   " %" PRId64 " %.255s",
-                       v->owner, v->attempt, v->since_us, v->lease_us, v->count,
-                       v->info);
+                       v->owner, v->attempt, v->since_us, v->lease_us,
+                       v->is_detached ? -v->count : v->count, v->info);
     return (size_t)len;
 }
 
@@ -180,6 +180,8 @@ int hf__etcd_value_read(const char *at, size_t len, struct key_value *out)
                    out->owner, &out->attempt, &out->since_us, &out->lease_us,
                    &out->count, &info);
     if (n != 5 || info == 0) return 0;
+    out->is_detached = out->count < 0;
+    if (out->is_detached) out->count = -out->count;
     snprintf(out->info, sizeof out->info, "%s", text + mark + info);
     return 1;
 }

@@ -61,7 +61,8 @@ struct key_value {
     uint64_t attempt;
     int64_t since_us;
     int64_t lease_us;
-    int64_t count;
+    int64_t count;   /* below 0 where it is written: detached */
+    int is_detached; /* it does not end with its client */
     char info[256];
 };
 

@@ -59,30 +59,35 @@ static void grant_send(struct backend_conn *c, struct lease *x)
         x->state = LEASE_GONE;
 }
 
-/* Those that nothing is held by any more end by themselves. */
-static void leases_sweep(struct backend_conn *c)
-{
-    struct lease *next;
-    for (struct lease *x = c->leases.first; x; x = next) {
-        next = x->next;
-        if (x->state == LEASE_GONE && !x->refs && !x->is_asked
-            && x != c->leases.session)
-            lease_free(c, x);
-    }
-}
-
 /* Has it ended by now, for all that is known? */
 static int is_over(const struct backend_conn *c, const struct lease *x)
 {
     return hf__etcd_now(c) >= x->confirmed_us + x->ttl_us;
 }
 
-struct lease *hf__etcd_lease(struct backend_conn *c, int64_t lease_us)
+/* Those that nothing is held by any more end by themselves. */
+static void leases_sweep(struct backend_conn *c)
 {
-    int64_t seconds = max64((lease_us + US_PER_S - 1) / US_PER_S, 1);
-    leases_sweep(c);
+    struct lease *next;
+    for (struct lease *x = c->leases.first; x; x = next) {
+        next = x->next;
+        /* Nobody keeps it alive, and it may be another client's by now. */
+        if (x->is_own && x->state == LEASE_ALIVE && is_over(c, x))
+            hf__etcd_lease_end(c, x);
+        if (x->state == LEASE_GONE && !x->refs && !x->is_asked
+            && x != c->leases.session)
+            lease_free(c, x);
+    }
+}
+
+/* One of that kind that can be used, or is being granted. */
+static struct lease *lease_find(struct backend_conn *c, int64_t seconds,
+                                int is_own, uint64_t attempt)
+{
     for (struct lease *x = c->leases.first; x; x = x->next) {
-        if (x->seconds != seconds || x->state == LEASE_GONE) continue;
+        if (x->seconds != seconds || x->state == LEASE_GONE
+            || x->is_own != is_own || x->attempt != attempt)
+            continue;
         if (x->state == LEASE_REFUSED && x->refused_life != c->link.life) {
             x->why[0] = '\0';
             grant_send(c, x);
@@ -95,9 +100,39 @@ struct lease *hf__etcd_lease(struct backend_conn *c, int64_t lease_us)
         }
         return x;
     }
+    return NULL;
+}
+
+static int64_t seconds_of(int64_t lease_us)
+{
+    return max64((lease_us + US_PER_S - 1) / US_PER_S, 1);
+}
+
+struct lease *hf__etcd_lease(struct backend_conn *c, int64_t lease_us)
+{
+    int64_t seconds = seconds_of(lease_us);
     int64_t slack_s = max64((seconds + SLACK_PART - 1) / SLACK_PART, 1);
-    struct lease *x = lease_make(c, seconds, seconds + slack_s);
+    leases_sweep(c);
+    struct lease *x = lease_find(c, seconds, 0, 0);
+    if (x) return x;
+    x = lease_make(c, seconds, seconds + slack_s);
     if (x) grant_send(c, x);
+    return x;
+}
+
+struct lease *hf__etcd_lease_for(struct backend_conn *c,
+                                 const struct request *req)
+{
+    int64_t seconds = seconds_of(req->lease_us);
+    if (!(req->flags & REQ_DETACHED)) return hf__etcd_lease(c, req->lease_us);
+    leases_sweep(c);
+    struct lease *x = lease_find(c, seconds, 1, req->attempt);
+    if (x) return x;
+    x = lease_make(c, seconds, seconds);
+    if (!x) return NULL;
+    x->is_own = 1;
+    x->attempt = req->attempt;
+    grant_send(c, x);
     return x;
 }
 
@@ -142,6 +177,7 @@ void hf__etcd_lease_keep(struct backend_conn *c, struct lease *x)
 
 void hf__etcd_lease_nudge(struct backend_conn *c, struct lease *x)
 {
+    if (x->is_own) return;
     int64_t soon = hf__etcd_now(c) + min64(x->slack_us, x->ttl_us / 2) / 4;
     if (!hf__etcd_lease_may_cover(c, x, soon)) hf__etcd_lease_keep(c, x);
 }

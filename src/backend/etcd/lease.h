@@ -22,7 +22,9 @@ struct lease {
     struct lease *next;
     enum lease_state state;
     int64_t id;
-    int64_t seconds; /* of the holds; 0: the session's */
+    int64_t seconds;  /* of the holds; 0: the session's */
+    int is_own;       /* of one detached hold, which has no slack, */
+    uint64_t attempt; /* and this attempt */
     int64_t ttl_us;
     int64_t slack_us;
     char why[96]; /* REFUSED: in the server's words, and the status */
@@ -48,6 +50,9 @@ struct leases {
 /* The lease for holds of this length, which may still have to be granted
  * (LEASE_NEW); REFUSED: see the least.  NULL: no memory. */
 struct lease *hf__etcd_lease(struct backend_conn *c, int64_t lease_us);
+/* The same for a request: a detached hold has a lease of its own. */
+struct lease *hf__etcd_lease_for(struct backend_conn *c,
+                                 const struct request *req);
 /* The session's, or NULL: it is being granted (or no memory). */
 struct lease *hf__etcd_lease_session(struct backend_conn *c);
 

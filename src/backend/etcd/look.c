@@ -63,6 +63,7 @@ static void info_holder(const struct backend_conn *c, const Pb__KeyValue *kv,
     snprintf(info->layout, sizeof info->layout, "holdfast");
     snprintf(info->owner, sizeof info->owner, "%s", v.owner);
     info->owner_count = v.count;
+    info->detached = v.is_detached;
     info->since_ms = v.since_us / US_PER_MS;
     hf__rules_report_holder(v.info, info);
     if (req->owner[0] && !strcmp(v.owner, req->owner)

@@ -89,7 +89,7 @@ static int lease_check(struct backend_conn *c, struct request *req,
                         (long long)(req->lease_us / US_PER_MS));
         return -1;
     }
-    *out = hf__etcd_lease(c, req->lease_us);
+    *out = hf__etcd_lease_for(c, req);
     if (!*out)
         hf__etcd_refuse(c, req, HF_NOMEM, "lease: out of memory");
     else if ((*out)->state == LEASE_REFUSED)

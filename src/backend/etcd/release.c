@@ -57,6 +57,10 @@ void hf__etcd_release(struct backend_conn *c, struct request *req)
         hf__etcd_wait(c, req);
         return;
     }
+    if (!s && req->flags & REQ_DETACHED) {
+        hf__etcd_adopt(c, req);
+        return;
+    }
     if (!s) {
         absent(c, req);
         return;

@@ -167,6 +167,10 @@ void hf__etcd_attach_answer(struct backend_conn *c, struct call *call,
 void hf__etcd_renew(struct backend_conn *c, struct request *req)
 {
     struct stake *s = hf__etcd_stake(c, req);
+    if (req->flags & REQ_ATTACH && (!s || !(req->priv & REQ_IS_ADOPTED))) {
+        hf__etcd_adopt(c, req);
+        return;
+    }
     if (!s || !s->fence || (req->fence && req->fence != s->fence)) {
         absent(c, req);
         return;

@@ -38,6 +38,7 @@ struct stake *hf__etcd_stake_make(struct backend_conn *c,
     s->lease = x;
     s->key_lease = x->id;
     x->refs++;
+    s->is_detached = (req->flags & REQ_DETACHED) != 0;
     s->count = req->count;
     s->lease_us = req->lease_us;
     s->since_us = hf__etcd_wall(c);
@@ -98,7 +99,8 @@ size_t hf__etcd_stake_value(const struct stake *s, char out[KEY_VALUE_MAX])
     struct key_value v = {.attempt = s->attempt,
                           .since_us = s->since_us,
                           .lease_us = s->lease_us,
-                          .count = s->count};
+                          .count = s->count,
+                          .is_detached = s->is_detached};
     memcpy(v.owner, s->owner, sizeof v.owner);
     memcpy(v.info, s->info, sizeof v.info);
     return hf__etcd_value_write(&v, out);

@@ -13,7 +13,8 @@ struct stake {
     struct stake *next;
     struct lease *lease; /* that carries it */
     int64_t key_lease;   /* the one in its key's name */
-    int moving;          /* its lease is being changed */
+    int is_detached;
+    int moving;    /* its lease is being changed */
     int is_unsure; /* a proposal of it had no answer: its key may be there */
     int64_t fence; /* its create revision; 0: not known yet */
     int64_t count;
