@@ -31,6 +31,7 @@ enum call_kind {
     CALL_BREAK,
     CALL_LIST,
     CALL_FACTS,       /* any read: does it answer? */
+    CALL_WATCH,
     CALL_ADOPT,       /* finds the key of a ticket, */
     CALL_ADOPT_LEFT,  /* what is left of its lease, */
     CALL_ADOPT_END,   /* and deletes it */
@@ -42,7 +43,6 @@ enum call_kind {
     CALL_CELL_SWAP,
     CALL_CELL_USE,   /* is it in use? */
     CALL_CELL_UNUSE, /* it is not */
-    CALL_WATCH,
     CALL_KINDS
 };
 

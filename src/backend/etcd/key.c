@@ -137,8 +137,9 @@ size_t hf__etcd_key_name(const char *prefix, const char *at, size_t len,
     if (len <= i || memcmp(at, prefix, i) != 0 || at[i] != '/') return 0;
     i++;
     size_t n = name_read(at, len, &i, name);
+    if (i >= len || n == 0) return 0;
     *head = i + 1;
-    return i < len ? n : 0;
+    return n;
 }
 
 size_t hf__etcd_key_cell_name(const char *prefix, const char *at, size_t len,

@@ -81,12 +81,14 @@ static void crowd_goes_on(void)
     CHECK(rig_until(more_done, &before));
 }
 
-static void crowd_begin(void)
+static void crowd_begin(int kind)
 {
+    struct hf_lock_options o = HF_LOCK_OPTIONS_INIT;
+    o.kind = kind;
     begin();
     memset(&crowd, 0, sizeof crowd);
     for (int i = 0; i < WORKERS; i++) {
-        crowd.locks[i] = rig_lock(client(), "a");
+        crowd.locks[i] = rig_lock_as(client(), "a", &o);
         rig_spawn(worker_run, NULL);
     }
     crowd_goes_on();
@@ -100,9 +102,9 @@ static void crowd_check(void)
     CHECK_INT(atomic_load(&crowd.falls), 0);
 }
 
-TEST(etcd_cluster, whose_leader_is_killed_lets_one_in_at_a_time)
+static void leader_is_killed(int kind)
 {
-    crowd_begin();
+    crowd_begin(kind);
     for (int i = 0; i < ROUNDS; i++) {
         int leader = leader_await();
         LAB_CHECK(lab_etcd_kill(&cluster[leader]));
@@ -112,9 +114,9 @@ TEST(etcd_cluster, whose_leader_is_killed_lets_one_in_at_a_time)
     crowd_check();
 }
 
-TEST(etcd_cluster, whose_leader_is_stopped_lets_one_in_at_a_time)
+static void leader_is_stopped(int kind)
 {
-    crowd_begin();
+    crowd_begin(kind);
     for (int i = 0; i < ROUNDS; i++) {
         int leader = leader_await();
         LAB_CHECK(lab_etcd_pause(&cluster[leader]));
@@ -122,6 +124,27 @@ TEST(etcd_cluster, whose_leader_is_stopped_lets_one_in_at_a_time)
         LAB_CHECK(lab_etcd_resume(&cluster[leader]));
     }
     crowd_check();
+}
+
+TEST(etcd_cluster, whose_leader_is_killed_lets_one_in_at_a_time)
+{
+    leader_is_killed(HF_KIND_PLAIN);
+}
+
+TEST(etcd_cluster, whose_leader_is_stopped_lets_one_in_at_a_time)
+{
+    leader_is_stopped(HF_KIND_PLAIN);
+}
+
+/* In a cell, whose clock is made anew by each leader. */
+TEST(etcd_cluster, whose_leader_is_killed_lets_one_writer_in_at_a_time)
+{
+    leader_is_killed(HF_KIND_WRITE);
+}
+
+TEST(etcd_cluster, whose_leader_is_stopped_lets_one_writer_in_at_a_time)
+{
+    leader_is_stopped(HF_KIND_WRITE);
 }
 
 TEST(etcd_cluster, whose_leader_is_killed_leaves_the_holder_its_lock)

@@ -8,7 +8,9 @@
 #include <string.h>
 
 #include "backend/etcd/call.h"
+#include "backend/etcd/clock.h"
 #include "backend/etcd/key.h"
+#include "backend/sql/record.h"
 #include "sys/alloc.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -69,6 +71,32 @@ static void keys(const char *text, size_t size)
         check(memchr(v.info, '\0', sizeof v.info) != NULL);
 }
 
+/* What is read as a cell or a clock can be used, and is written the same. */
+static void cells(const uint8_t *data, size_t size)
+{
+    static struct key k;
+    const char *text = (const char *)data;
+    char name[NAME_LEN_MAX + 1];
+    struct clock clock = {.lease = 0};
+    struct cell_bytes bytes = {.alloc = &hf__alloc_default};
+    struct sql_row row, back;
+    int64_t now_us, then_us;
+    size_t len = hf__etcd_key_cell_name("p", text, size, name);
+    check(len <= NAME_LEN_MAX);
+    if (len > 0) {
+        hf__etcd_key_cell(&k, "p", name, len);
+        check(k.len == size && !memcmp(k.at, text, size));
+    }
+    if (hf__etcd_clock_read(text, size, &clock)) check(clock.seconds > 0);
+    if (hf__sql_record_read(data, size, &row, &now_us) != HF_OK) return;
+    check(hf__sql_record_write(&row, now_us, &bytes) == HF_OK);
+    check(hf__sql_record_read(bytes.at, bytes.len, &back, &then_us) == HF_OK);
+    check(now_us == then_us && row.news == back.news
+          && row.state_len == back.state_len
+          && hf__rules_cell_is_same(&row.plain, &back.plain));
+    hf__rules_cell_free(&bytes);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     if (size < 2 || size > 65536) return 0;
@@ -78,5 +106,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct taken split = feed(data + 2, size - 2, step, kind);
     check(once.bytes == split.bytes && once.bad == split.bad);
     keys((const char *)data + 2, size - 2);
+    cells(data + 2, size - 2);
     return 0;
 }
