@@ -30,7 +30,7 @@ enum call_kind {
     CALL_TTL,
     CALL_BREAK,
     CALL_LIST,
-    CALL_FACTS,       /* any read: does it answer? */
+    CALL_FACTS, /* any read: does it answer? */
     CALL_WATCH,
     CALL_ADOPT,       /* finds the key of a ticket, */
     CALL_ADOPT_LEFT,  /* what is left of its lease, */
