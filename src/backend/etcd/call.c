@@ -177,6 +177,7 @@ void hf__etcd_session_end(struct link *l)
 {
     if (l->session) nghttp2_session_del(l->session);
     l->session = NULL;
+    l->has_calls = 0;
     l->watch = NULL;
     while (l->calls) {
         struct call *call = l->calls;
@@ -245,6 +246,7 @@ struct call *hf__etcd_call(struct link *l, enum call_kind kind,
     }
     *l->calls_end = call;
     l->calls_end = &call->next;
+    l->has_calls = 1;
     return call;
 }
 
@@ -253,6 +255,7 @@ int hf__etcd_call_more(struct link *l, struct call *call,
 {
     if (call->out_done == call->out.len) call->out_done = call->out.len = 0;
     if (message_add(l, call, message) != 0) return -1;
+    l->has_calls = 1;
     /* It may not have begun yet. */
     (void)nghttp2_session_resume_data(l->session, call->stream);
     return 0;

@@ -23,12 +23,12 @@ static void timer_set(struct backend_conn *c)
     c->env->timer(c->env, due);
 }
 
-static void let_out(struct backend_conn *c)
+static void let_out(struct backend_conn *c, void (*write)(struct link *link))
 {
     hf__etcd_link_check(&c->link);
     do {
         hf__etcd_run(c);
-        hf__etcd_link_write(&c->link);
+        write(&c->link);
     } while (c->stirred);
     timer_set(c);
 }
@@ -54,7 +54,7 @@ static void etcd_flush(struct backend_conn *c)
         return;
     }
     c->busy = 1;
-    let_out(c);
+    let_out(c, hf__etcd_link_write);
     c->busy = 0;
 }
 
@@ -86,7 +86,9 @@ static int etcd_process(struct backend_conn *c, int fd, unsigned ready)
         done = timers_run(c);
     else if (fd == c->link.fd)
         done = hf__etcd_link_ready(&c->link, ready);
-    if (done || fd < 0 || c->stirred) let_out(c);
+    if (done || fd < 0 || c->stirred)
+        let_out(c, fd >= 0 && ready == AWAIT_READ ? hf__etcd_link_write_calls
+                                                  : hf__etcd_link_write);
     c->busy = 0;
     return done;
 }

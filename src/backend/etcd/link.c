@@ -460,10 +460,21 @@ void hf__etcd_link_write(struct link *l)
         l->out_done += (size_t)n;
         l->active_us = hf__etcd_now(l->c);
     }
+    l->has_calls = 0;
     await(l, AWAIT_READ);
     if (!nghttp2_session_want_read(l->session)
         && !nghttp2_session_want_write(l->session))
         lost(l, 0);
+}
+
+void hf__etcd_link_write_calls(struct link *l)
+{
+    if (l->state == LINK_UP && l->session && !l->has_calls
+        && l->out_done == l->out.len && nghttp2_session_want_read(l->session)
+        && nghttp2_session_want_write(l->session))
+        await(l, AWAIT_READ | AWAIT_WRITE);
+    else
+        hf__etcd_link_write(l);
 }
 
 void hf__etcd_link_check(struct link *l)

@@ -37,7 +37,8 @@ struct link {
     struct call *watch; /* the open one; NULL: none */
     struct bytes out;
     size_t out_done;
-    char *token; /* after a password; NULL: none */
+    int has_calls; /* messages of calls that the session has not let out */
+    char *token;   /* after a password; NULL: none */
     int64_t gen; /* the revision of this connection's generation; 0: none yet */
     uint64_t cluster; /* its id */
 };
@@ -51,6 +52,10 @@ void hf__etcd_link_fail(struct link *l, int status, const char *format, ...)
 int hf__etcd_link_ready(struct link *l, unsigned ready);
 int hf__etcd_link_timer(struct link *l, int64_t now_us);
 void hf__etcd_link_write(struct link *l);
+/* The same after something was read; but what answers the server's own frames
+ * (it pings with every message) goes out with the next call, or at the next
+ * poll if there is none. */
+void hf__etcd_link_write_calls(struct link *l);
 /* Close it and forget what was on its way. */
 void hf__etcd_link_close(struct link *l);
 /* The same for good: answer all requests by `why`. */
