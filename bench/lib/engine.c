@@ -10,6 +10,7 @@
 
 #include "holdfast/holdfast.h"
 #include "lab/etcd.h"
+#include "lab/lab.h"
 #include "lab/mariadb.h"
 #include "lab/postgres.h"
 #include "lab/zookeeper.h"
@@ -20,11 +21,12 @@ static struct lab_mariadb mariadb;
 static struct lab_etcd etcd;
 static struct lab_zookeeper zookeeper;
 
-static void tables_make(const char *url)
-{
-    struct hf_error err;
+static struct hf_error refusal; /* of the tables */
 
-    if (hf_schema_install(url, NULL, &err) != HF_OK) fail("%s", err.text);
+static const char *tables_make(const char *url)
+{
+    if (hf_schema_install(url, NULL, &refusal) == HF_OK) return NULL;
+    return refusal.text;
 }
 
 static double number_behind(const char *text, const char *word)
@@ -69,23 +71,22 @@ static void postgres_stop(void)
     lab_postgres_stop(&postgres);
 }
 
-static int postgres_start(struct engine *e, int is_session)
+static const char *postgres_start(struct engine *e, int is_session)
 {
     /* Room for 10,000 locks of a session. */
     static const char *const args[] = {"-c", "max_locks_per_transaction=128",
                                        NULL};
 
-    if (lab_postgres_start(&postgres, args) != 0) return -1;
+    if (lab_postgres_start(&postgres, args) != 0) return lab_error();
     snprintf(e->url, sizeof(e->url), "%s%s", postgres.url,
              is_session ? "?session=on" : "");
-    if (!is_session) tables_make(e->url);
     snprintf(e->raw, sizeof(e->raw),
              "host=127.0.0.1 port=%d user=postgres dbname=postgres",
              postgres.port);
     e->requests = postgres_requests;
     e->held = is_session ? postgres_keys : postgres_rows;
     e->stop = postgres_stop;
-    return 0;
+    return is_session ? NULL : tables_make(e->url);
 }
 
 /* ---- MariaDB ---- */
@@ -111,7 +112,7 @@ static void mariadb_stop(void)
     lab_mariadb_stop(&mariadb);
 }
 
-static int mariadb_start(struct engine *e, int is_session)
+static const char *mariadb_start(struct engine *e, int is_session)
 {
     /* Room for 10,000 rows, and no waiting for the disk. */
     static const char *const args[] = {
@@ -119,24 +120,23 @@ static int mariadb_start(struct engine *e, int is_session)
         "--innodb-flush-log-at-trx-commit=0", "--innodb-flush-method=nosync",
         "--skip-innodb-doublewrite",          NULL};
 
-    if (lab_mariadb_start(&mariadb, args) != 0) return -1;
+    if (lab_mariadb_start(&mariadb, args) != 0) return lab_error();
     snprintf(e->url, sizeof(e->url), "%s%s", mariadb.url,
              is_session ? "?session=on" : "");
-    if (!is_session) tables_make(e->url);
     snprintf(e->raw, sizeof(e->raw), "%d", mariadb.port);
     e->requests = mariadb_requests;
     e->held = is_session ? NULL : mariadb_rows;
     e->stop = mariadb_stop;
-    return 0;
+    return is_session ? NULL : tables_make(e->url);
 }
 
 /* ---- SQLite ---- */
 
-static int sqlite_start(struct engine *e, const char *dir)
+static const char *sqlite_start(struct engine *e, const char *dir)
 {
     snprintf(e->url, sizeof(e->url), "sqlite:%s/locks.db", dir);
     snprintf(e->raw, sizeof(e->raw), "%s/plain.db", dir);
-    return 0;
+    return NULL;
 }
 
 /* ---- etcd ---- */
@@ -158,15 +158,15 @@ static void etcd_stop(void)
     lab_etcd_stop(&etcd);
 }
 
-static int etcd_start(struct engine *e)
+static const char *etcd_start(struct engine *e)
 {
-    if (lab_etcd_start(&etcd, NULL) != 0) return -1;
+    if (lab_etcd_start(&etcd, NULL) != 0) return lab_error();
     snprintf(e->url, sizeof(e->url), "%s", etcd.url);
     snprintf(e->raw, sizeof(e->raw), "%d", etcd.port);
     e->requests = etcd_requests;
     e->held = etcd_keys;
     e->stop = etcd_stop;
-    return 0;
+    return NULL;
 }
 
 /* ---- ZooKeeper ---- */
@@ -189,19 +189,19 @@ static void zookeeper_stop(void)
     lab_zookeeper_stop(&zookeeper);
 }
 
-static int zookeeper_start(struct engine *e)
+static const char *zookeeper_start(struct engine *e)
 {
     zookeeper.tick_ms = 500;
-    if (lab_zookeeper_start(&zookeeper) != 0) return -1;
+    if (lab_zookeeper_start(&zookeeper) != 0) return lab_error();
     snprintf(e->url, sizeof(e->url), "%s", zookeeper.url);
     snprintf(e->raw, sizeof(e->raw), "%d", zookeeper.port);
     e->requests = zookeeper_requests;
     e->held = zookeeper_nodes;
     e->stop = zookeeper_stop;
-    return 0;
+    return NULL;
 }
 
-int engine_start(struct engine *e, const char *name, const char *dir)
+const char *engine_start(struct engine *e, const char *name, const char *dir)
 {
     int is_session = strstr(name, "-session") != NULL;
 

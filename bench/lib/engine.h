@@ -17,12 +17,12 @@ struct engine {
     double (*requests)(void);
     /* Locks that the store has; NULL: it is not asked. */
     double (*held)(void);
-    void (*stop)(void);
+    void (*stop)(void); /* NULL: nothing runs */
 };
 
 /* Start the engine "postgres", "mysql", "sqlite" (its file in `dir`), "etcd" or
- * "zookeeper"; "postgres-session" and "mysql-session" with session=on.  0; or
- * -1, and lab_error() says why. */
-int engine_start(struct engine *e, const char *name, const char *dir);
+ * "zookeeper"; "postgres-session" and "mysql-session" with session=on.  NULL,
+ * or why it cannot be measured; to be stopped in both cases. */
+const char *engine_start(struct engine *e, const char *name, const char *dir);
 
 #endif

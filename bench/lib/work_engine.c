@@ -9,7 +9,6 @@
 #include <string.h>
 
 #include "child.h"
-#include "lab/lab.h"
 #include "tool.h"
 #include "work.h"
 
@@ -32,7 +31,7 @@ static const struct plan {
     {"mysql-session", "raw_mysql", "session", 0.9, 0.8, ANY},
     {"sqlite", "raw_sqlite", "row", 0.8, 0.8, ANY},
     {"etcd", NULL, NULL, ANY, ANY, 0.03},
-    {"zookeeper", NULL, NULL, ANY, ANY, 0.03},
+    {"zookeeper", "raw_zookeeper", "node", ANY, ANY, 0.03},
 };
 
 static const struct plan *plan_find(const char *work)
@@ -150,8 +149,10 @@ void work_engine(struct bench *b, const struct work *w)
                         .url = engine.url,
                         .lease_ms = LEASE_S * 1000};
 
-    if (engine_start(&engine, w->name, b->dir) != 0) {
-        table_skip(&b->table, w->name, lab_error());
+    const char *why = engine_start(&engine, w->name, b->dir);
+    if (why) {
+        table_skip(&b->table, w->name, why);
+        if (engine.stop) engine.stop();
         return;
     }
     b->engine = &engine;
