@@ -55,7 +55,8 @@ enum core_mutation {
     CORE_MUT_CLOSE_KEEPS,         /* what is held is kept by a close */
     CORE_MUT_CLOSE_SILENT,        /* what is under way goes on after it */
     CORE_MUT_TICKET_REUSED,       /* detached holds share one secret */
-    CORE_MUT_TICKET_CLOSED        /* what is detached is released by a close */
+    CORE_MUT_TICKET_CLOSED,       /* what is detached is released by a close */
+    CORE_MUT_BOUND_IGNORED        /* a lease may be longer than the bound */
 };
 
 #ifdef HF_MUTATIONS

@@ -411,7 +411,7 @@ static void env_link(struct backend_env *env, int up, int64_t node_us,
 static void env_bound(struct backend_env *env, int64_t lease_us)
 {
     const struct node *n = (struct node *)env;
-    if (!hf__is_member(n) && !n->is_host)
+    if (!hf__is_member(n) && !n->is_host && !MUTATED(BOUND_IGNORED))
         n->engine->conf.lease_max_us = lease_us;
 }
 

@@ -19,6 +19,7 @@ static int64_t limit_us(const struct sim *s)
     if (s->k.fair_percent)
         limit += 2 * (s->k.queue_live_us + s->k.queue_handoff_us);
     if (s->is_permit && s->k.fair_percent) limit += 2 * PLACE_US;
+    if (s->is_session) limit += 2 * s->k.session_us;
     return s->k.nodes > 1 ? limit + 2 * sim_quarantine_us(s) : limit;
 }
 

@@ -23,15 +23,20 @@ enum core_mutation hf__mutation;
 
 #define IN_CORE(name, what)                                                    \
     {                                                                          \
-#name, 0, CORE_MUT_##name, what                                        \
+#name, 0, CORE_MUT_##name, 0, what                                     \
     }
 #define IN_STORE(name, what)                                                   \
     {                                                                          \
-#name, 1, STORE_MUT_##name, what                                       \
+#name, 1, STORE_MUT_##name, 0, what                                    \
+    }
+
+#define IN_MODEL(name, what)                                                   \
+    {                                                                          \
+#name, 1, STORE_MUT_NONE, MODEL_MUT_##name, what                       \
     }
 
 const struct mutant mutants[] = {
-    {"NONE", 0, CORE_MUT_NONE, "no bug but those we do not know"},
+    {"NONE", 0, CORE_MUT_NONE, 0, "no bug but those we do not know"},
     IN_CORE(VALIDITY_FROM_REPLY, "validity counts from the answer"),
     IN_CORE(NO_DRIFT_MARGIN, "clocks are taken to run at one rate"),
     IN_CORE(LATE_RENEWAL, "a renewal that comes too late counts"),
@@ -113,6 +118,9 @@ const struct mutant mutants[] = {
     IN_STORE(PERMIT_REPEATED, "a repeated proposal gets permits once more"),
     IN_STORE(PERMIT_LOST, "permits that are released are not free again"),
     IN_STORE(PERMIT_BARGED, "permits are given past the queue"),
+    IN_CORE(BOUND_IGNORED, "a lease is longer than its connection carries"),
+    IN_MODEL(SESSION_MOVED, "an older connection of a session is served"),
+    IN_MODEL(SESSION_SHORT, "a session ends at a third of its time-out"),
     IN_STORE(RW_RENEW_FENCE, "renew of a side does not compare the token"),
     IN_STORE(RW_BREAK_FLOOR, "a broken side's late proposal is granted"),
     IN_STORE(RW_RELEASE_FLOOR, "a released side's late proposal is granted"),

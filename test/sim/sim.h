@@ -18,6 +18,7 @@
  *   sim_plan.c     their renewals, caps, feeding and pauses
  *   sim_rw.c       read/write locks, in worlds that play those
  *   sim_permit.c   semaphores, in others
+ *   sim_session.c  stores with sessions instead of leases, in others
  *   sim_host.c     the locks of the machine, in worlds that fall back to those
  *   sim_ask.c      questions about locks, and breaks, by clients
  *   sim_close.c    clients that are closed
@@ -41,6 +42,7 @@
 #include "engine/op.h"
 #include "sim/sim_ask.h"
 #include "sim/sim_ticket.h"
+#include "sim/sim_session.h"
 
 #define SIM_NODES_MAX 5
 #define SIM_CLIENTS_MAX 4
@@ -78,9 +80,10 @@ enum fault {
     FAULT_CLOSE = 1 << 20,    /* clients are closed, and others come */
     FAULT_TICKET = 1 << 21,   /* no fault: holds are detached and attached */
     FAULT_RW = 1 << 22,       /* no fault: read/write locks, */
-    FAULT_PERMIT = 1 << 23    /* or semaphores */
+    FAULT_PERMIT = 1 << 23,   /* or semaphores */
+    FAULT_SESSION = 1 << 24   /* no fault: a store with sessions */
 };
-#define FAULTS_ALL 0xffffffu
+#define FAULTS_ALL 0x1ffffffu
 #define OLD_US_MAX (5 * US_PER_S)
 #define FAULTS_LOSSY (FAULT_WIPE | FAULT_FLUSH | FAULT_JUMP)
 
@@ -120,6 +123,9 @@ enum deed {
     DEED_DETACH,     /* a hold was detached */
     DEED_ATTACH,     /* and attached */
     DEED_PERMITS,    /* a world of semaphores */
+    DEED_SESSIONS,   /* a world of sessions */
+    DEED_EXPIRED,    /* one of these ended */
+    DEED_MOVED,      /* a request of one that has moved on, or is over */
     DEEDS_LEN
 };
 
@@ -176,6 +182,7 @@ struct knobs {
     int64_t close_us;               /* mean time until a client is closed */
     int ticket_percent;             /* of the acquires are detached */
     int64_t permits[SIM_NAMES_MAX]; /* of a semaphore */
+    int64_t session_us;             /* a session's time-out */
 };
 
 struct sim;
@@ -286,6 +293,7 @@ struct sim_node {
     int came_late[SIM_NAMES_MAX];           /* the holder's proposal did */
     uint64_t orphan[SIM_NAMES_MAX];         /* an attempt nobody knows of, */
     int64_t orphan_since_us[SIM_NAMES_MAX]; /* and since when */
+    struct session_store *sessions;         /* or NULL */
     struct line lines[SIM_NAMES_MAX];
     struct squatter squatters[SIM_NAMES_MAX];
     struct broken_book broken[SIM_NAMES_MAX];
@@ -419,6 +427,7 @@ struct sim {
     uint64_t close_random;
     uint64_t ticket_random;
     uint64_t permit_random;
+    uint64_t session_random;
     unsigned faults;
     int mutation; /* index into the table of mutants.c; 0 none */
     int trace;
@@ -426,6 +435,8 @@ struct sim {
     int rw_wanted;    /* read/write locks in any case */
     int is_rw;        /* the locks are read/write locks, on one node */
     int is_permit;    /* they are semaphores, on one node */
+    int is_session;   /* the one node has sessions */
+    int ended;        /* the last look is over */
     int64_t now_us;   /* true time */
     int healed;       /* the faults are over */
     int64_t healed_us;
@@ -490,6 +501,7 @@ int64_t node_left_us(const struct sim *s, const struct sim_node *n,
 int node_open(struct sim *s, int index);
 void node_close(struct sim_node *n);
 void node_receive(struct sim *s, struct packet *p);
+void node_tell(struct sim *s, struct sim_node *n, int name, struct reply *rep);
 void node_stop(struct sim *s, struct sim_node *n, int wipe);
 void node_start(struct sim *s, struct sim_node *n);
 void node_set_clock(struct sim *s, struct sim_node *n, int64_t step_us);
@@ -549,6 +561,11 @@ static inline int sim_shares(const struct sim *s)
 {
     return s->is_rw || s->is_permit;
 }
+/* Plain locks with leases. */
+static inline int sim_is_plain(const struct sim *s)
+{
+    return !sim_shares(s) && !s->is_session;
+}
 static inline int request_shares(const struct request *req)
 {
     return request_is_rw(req) || req->kind == KIND_PERMIT;
@@ -583,10 +600,13 @@ void freeze_draw(struct sim *s, unsigned allowed);
 void freeze_start(struct sim *s);
 
 /* mutants.c */
+#define MODEL_MUT_SESSION_MOVED 1 /* an older connection is served */
+#define MODEL_MUT_SESSION_SHORT 2 /* a session ends at a third of its time */
 struct mutant {
     const char *name;
-    int in_store;
+    int in_store; /* 0: in the core or engine */
     int which;
+    int model; /* MODEL_MUT_*: in the simulator's own store, or 0 */
     const char *what;
 };
 extern const struct mutant mutants[];

@@ -64,6 +64,7 @@ static void deed_acquire(struct actor *a, int is_enter)
     if (sim_chance(s, 10 * s->k.fair_percent)) er->op.order = HF_ORDER_FAIR;
     if (s->is_rw) rw_order(s, &er->op);
     if (s->is_permit) permit_plan(a, &er->op);
+    er->op.lease_any = s->is_session;
     plan_draw(s, &er->op);
     if (!is_enter) ticket_plan(a, &er->op);
     if (is_enter) a->fed_us = client_clock(a->client);
@@ -77,6 +78,7 @@ static void deed_extend(struct actor *a)
     a->lease_us = 0;
     if (sim_chance(sim_of(a), 700)) er->op.lease_us = draw_lease(sim_of(a));
     if (a->is_detached) er->op.lease_us = sim_of(a)->k.lease_max_us;
+    er->op.lease_any = sim_of(a)->is_session;
     errand_maybe_cancel(er);
     errand_begin(er);
 }

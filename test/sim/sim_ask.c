@@ -15,7 +15,8 @@ void ask_draw(struct sim *s, unsigned allowed)
     static const int64_t means_us[] = {5 * MS, 20 * MS, 80 * MS};
     static const int percents[] = {0, 10, 50};
     struct knobs *k = &s->k;
-    if (!(allowed & FAULT_ASK) || sim_shares(s) || sim_dice(&s->ask_random, 5))
+    if (!(allowed & FAULT_ASK) || !sim_is_plain(s)
+        || sim_dice(&s->ask_random, 5))
         return;
     s->faults |= FAULT_ASK;
     k->ask_us = means_us[sim_dice(&s->ask_random, 3)];

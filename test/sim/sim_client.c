@@ -166,6 +166,9 @@ static void engine_fill(struct sim *s, struct sim_client *c)
     e->lease_us = s->k.lease_max_us;
     e->random = sim_random(s);
     e->caps = sim_backend.caps;
+    if (s->is_session)
+        e->caps = HF_CAP_FENCE | HF_CAP_LEASE | HF_CAP_WATCH | HF_CAP_QUEUE
+                  | HF_CAP_IN_ORDER;
     e->conf.nodes = s->k.nodes;
     e->conf.quorum = s->k.nodes / 2 + 1;
     e->conf.request_flags = s->k.nodes == 1 ? REQ_SERVER_FENCE : REQ_QUORUM;

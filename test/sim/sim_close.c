@@ -15,7 +15,7 @@ void close_draw(struct sim *s, unsigned allowed)
 {
     static const int64_t means_us[] = {30 * MS, 100 * MS, 300 * MS};
     struct knobs *k = &s->k;
-    if (!(allowed & FAULT_CLOSE) || sim_shares(s)
+    if (!(allowed & FAULT_CLOSE) || !sim_is_plain(s)
         || sim_dice(&s->close_random, 6))
         return;
     s->faults |= FAULT_CLOSE;

@@ -8,10 +8,10 @@
 #include "sim/sim.h"
 
 static const char *const fault_names[] = {
-    "break",  "late",    "dup",   "spike",  "partition", "pause",
-    "crash",  "restart", "wipe",  "flush",  "jump",      "drift",
-    "take",   "fall",    "lose",  "even",   "oneway",    "old",
-    "freeze", "ask",     "close", "ticket", "rw",        "permit",
+    "break",   "late", "dup",    "spike",   "partition", "pause", "crash",
+    "restart", "wipe", "flush",  "jump",    "drift",     "take",  "fall",
+    "lose",    "even", "oneway", "old",     "freeze",    "ask",   "close",
+    "ticket",  "rw",   "permit", "session",
 };
 #define FAULTS_LEN ((int)(sizeof fault_names / sizeof *fault_names))
 /* By the seed's own dice: not "take" and those behind it. */
@@ -54,6 +54,9 @@ const char *sim_deed_name(int deed)
         [DEED_DETACH] = "holds detached",
         [DEED_ATTACH] = "and attached",
         [DEED_PERMITS] = "worlds of semaphores",
+        [DEED_SESSIONS] = "worlds of sessions",
+        [DEED_EXPIRED] = "sessions ended",
+        [DEED_MOVED] = "requests of a session moved or over",
     };
     return names[deed];
 }
@@ -290,6 +293,7 @@ void sim_draw(struct sim *s, unsigned allowed)
     plans_draw(s);
     handover_draw(s);
     quorum_draw(s);
+    session_draw(s, allowed);
     faults_draw(s, allowed);
     queue_draw(s);
     take_draw(s, allowed);
@@ -303,4 +307,5 @@ void sim_draw(struct sim *s, unsigned allowed)
     ticket_draw(s, allowed);
     if (s->is_rw) rw_draw(s, allowed);
     if (s->is_permit) permit_draw(s);
+    session_limit(s);
 }

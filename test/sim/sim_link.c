@@ -80,6 +80,7 @@ static void timer_arm(struct backend_conn *c)
 {
     int64_t due = min64(first_deadline(c->flying), first_deadline(c->queue));
     due = min64(due, min64(c->command.due_us, c->watch.due_us));
+    due = min64(due, session_due(c));
     c->env->timer(c->env, min64(due, watch_due(c)));
 }
 
@@ -162,6 +163,7 @@ static void request_send(struct backend_conn *c, struct request *req)
     }
     if (req->verb == VERB_PROPOSE && req->group) p->req.group = c->sim->group;
     p->origin = req;
+    if (c->sim->is_session) session_sent(c, req);
     net_send(c->sim, p);
     req->priv = (uint32_t)p->number;
 }
@@ -201,13 +203,18 @@ static void welcome(struct backend_conn *c, const struct packet *p)
     c->command.state = CHAN_UP;
     c->command.failures = 0;
     c->command.due_us = TIME_NEVER;
-    c->env->link(c->env, 1, p->rep.node_us, NULL);
+    if (c->sim->is_session)
+        session_welcome(c, p);
+    else
+        c->env->link(c->env, 1, p->rep.node_us, NULL);
     queue_split(c);
 }
 
 static void answer(struct backend_conn *c, const struct packet *p)
 {
     struct request **at = &c->flying;
+    if (c->sim->is_session) session_answered(c, p);
+    if (!p->origin) return; /* the link's own */
     while (*at && *at != p->origin) at = &(*at)->next;
     if (!*at) {
         sim_fail(c->sim, "simulator: an answer to nothing");
@@ -266,6 +273,7 @@ static int sim_process(struct backend_conn *c, int fd, unsigned ready)
             chan_start(c, &c->command);
     }
     watch_expire(c, now_us);
+    session_process(c, now_us);
     timer_arm(c);
     return 1;
 }
@@ -282,6 +290,12 @@ static int sim_open(struct backend_env *env, const struct url *url,
     c->client = ((struct node *)env)->engine->owner;
     c->sim = c->client->sim;
     c->node = url->port;
+    if (c->sim->is_session)
+        c->owned = hf__alloc_zero(env->alloc, OWNED_MAX * sizeof *c->owned);
+    if (c->sim->is_session && !c->owned) {
+        hf__free(env->alloc, c);
+        return HF_NOMEM;
+    }
     c->queue_end = &c->queue;
     c->flying_end = &c->flying;
     c->watch.channel = CHANNEL_WATCH;
@@ -300,6 +314,7 @@ static void sim_close(struct backend_conn *c)
     answer_all(c, list_take(&c->queue, &c->queue_end), V_UNSENT);
     for (int i = 0; i < SIM_TOPICS_MAX; i++)
         if (c->asked[i]) link_answer(c, c->asked[i], V_UNSENT);
+    hf__free(c->env->alloc, c->owned);
     hf__free(c->env->alloc, c);
 }
 

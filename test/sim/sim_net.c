@@ -93,7 +93,8 @@ static int64_t delay_us(struct sim *s)
 static int is_to_node(const struct packet *p)
 {
     return p->kind == PACKET_HELLO || p->kind == PACKET_REQUEST
-           || p->kind == PACKET_SUBSCRIBE || p->kind == PACKET_UNSUBSCRIBE;
+           || p->kind == PACKET_SUBSCRIBE || p->kind == PACKET_UNSUBSCRIBE
+           || p->kind == PACKET_BEAT;
 }
 
 /* Plan its arrival, behind what went before it. */

@@ -18,7 +18,8 @@ enum packet_kind {
     PACKET_UNSUBSCRIBE,
     PACKET_SUBSCRIBED,
     PACKET_MESSAGE, /* the name was released */
-    PACKET_HANDED   /* the name was handed over */
+    PACKET_HANDED,  /* the name was handed over */
+    PACKET_BEAT     /* the client is alive */
 };
 
 struct packet {
@@ -29,8 +30,9 @@ struct packet {
     int64_t sent_us;
     int was_delayed;
     int is_copy;
-    int name;   /* SUBSCRIBE, UNSUBSCRIBE, SUBSCRIBED: the topic */
-    int queues; /* SUBSCRIBE: to hand-overs as well */
+    int name;     /* SUBSCRIBE, UNSUBSCRIBE, SUBSCRIBED: the topic */
+    int queues;   /* SUBSCRIBE: to hand-overs as well */
+    int is_other; /* WELCOME: to another session than before */
     struct handoff handed;
     char handed_to[OWNER_LEN_MAX];
     struct request req; /* a copy; `origin` is the engine's */
@@ -76,6 +78,9 @@ struct backend_conn {
     unsigned watched;                      /* topics wanted, by bit */
     unsigned queued;                       /* of them, hand-overs as well */
     struct request *asked[SIM_TOPICS_MAX]; /* VERB_WATCH, unanswered */
+    struct owned *owned;                   /* sim_session_link.c; or NULL */
+    int had_session;
+    int64_t beat_us;
 };
 
 extern const struct backend sim_backend;

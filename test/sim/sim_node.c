@@ -2,6 +2,7 @@
  * sim_node.c: a node is the pure store behind a clock of its own.  The rule:
  * it trusts nothing but its clock and what arrives.
  */
+#include <stdlib.h>
 #include <string.h>
 
 #include "sim/sim.h"
@@ -51,6 +52,7 @@ int node_open(struct sim *s, int index)
     hf__rules_store_queue_times(n->store, s->k.queue_live_us / 3,
                                 s->k.queue_live_us, s->k.queue_handoff_us,
                                 s->k.queue_handoff_us / 8);
+    if (session_open(s, n) != 0) return -1;
     n->up = 1;
     n->epoch = 1;
     n->forward_us = -1;
@@ -64,6 +66,8 @@ void node_close(struct sim_node *n)
 {
     hf__rules_store_close(n->store);
     check_node_reset(n);
+    free(n->sessions);
+    n->sessions = NULL;
     n->store = NULL;
 }
 
@@ -82,6 +86,11 @@ static void tell_watchers(struct sim *s, struct sim_node *n, int name,
         p->name = name;
         net_reply(s, p);
     }
+}
+
+void node_tell(struct sim *s, struct sim_node *n, int name, struct reply *rep)
+{
+    tell_watchers(s, n, name, 0, rep);
 }
 
 /* Only the waiter that is given the lock is told. */
@@ -304,10 +313,24 @@ void node_receive(struct sim *s, struct packet *p)
     }
     switch (p->kind) {
     case PACKET_HELLO:
+        if (s->is_session && answers && p->life->channel == CHANNEL_COMMAND)
+            session_attach(s, n, p);
         p->kind = PACKET_WELCOME;
         p->rep.node_us = node_clock(s, n);
         break;
+    case PACKET_BEAT:
+        session_heard(s, n, p);
+        answers = 0;
+        break;
     case PACKET_REQUEST:
+        if (s->is_session) {
+            if (!session_request(s, n, p)) {
+                net_free(s, p);
+                return;
+            }
+            p->kind = PACKET_ANSWER;
+            break;
+        }
         if (p->req.verb == VERB_BOOT)
             boot(s, n, p);
         else if (p->req.verb == VERB_BREAK || p->req.verb == VERB_INSPECT)
@@ -389,6 +412,7 @@ void node_start(struct sim *s, struct sim_node *n)
     if (n->up) return;
     sim_trace(s, "n%d starts", n->index);
     n->up = 1;
+    if (s->is_session) session_restart(s, n);
 }
 
 void node_set_clock(struct sim *s, struct sim_node *n, int64_t step_us)

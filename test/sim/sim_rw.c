@@ -78,6 +78,7 @@ static int share_find(const struct sim *s, const struct sim_node *n,
 int node_look(const struct sim *s, const struct sim_node *n,
               const struct request *req, struct store_view *out)
 {
+    if (s->is_session) return session_look(s, n, req, out);
     if (request_shares(req)) return share_find(s, n, req, out);
     return hf__rules_store_look(n->store, node_clock(s, n), req->name,
                                 req->name_len, out);

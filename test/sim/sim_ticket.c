@@ -24,7 +24,7 @@ void ticket_draw(struct sim *s, unsigned allowed)
 {
     static const int percents[] = {20, 60, 100};
     struct knobs *k = &s->k;
-    if (!(allowed & FAULT_TICKET) || sim_shares(s) || k->falls
+    if (!(allowed & FAULT_TICKET) || !sim_is_plain(s) || k->falls
         || sim_dice(&s->ticket_random, 6))
         return;
     s->faults |= FAULT_TICKET;

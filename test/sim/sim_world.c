@@ -61,6 +61,7 @@ static void world_make(struct sim *s, uint64_t seed, unsigned allowed,
     s->close_random = seed * UINT64_C(0xe220a8397b1dcdaf) + 1;
     s->ticket_random = seed * UINT64_C(0xa24baed4963ee407) + 1;
     s->permit_random = seed * UINT64_C(0x9fb21c651e98df25) + 1;
+    s->session_random = seed * UINT64_C(0xd6e8feb86659fd93) + 1;
     s->mutation = mutation;
     s->broke_us = s->hidden_us = -1;
     sim_draw(s, allowed);
@@ -103,6 +104,7 @@ static void look_around(struct sim *s, void *arg, uint64_t tag)
     check_orphans(s);
     check_squatters(s);
     check_rw_orphans(s);
+    check_session_keys(s);
     if (!s->healed) {
         sim_at(s, s->now_us + LOOK_US, look_around, NULL, 0);
         return;
@@ -131,7 +133,9 @@ static void final_look(struct sim *s, void *arg, uint64_t tag)
     check_all_free(s);
     check_all_left(s);
     check_rw_end(s);
+    check_session_end(s);
     check_host_free(s);
+    s->ended = 1;
 }
 
 /* Everybody has let go: the leases of the dead end, engines close. */
@@ -143,6 +147,7 @@ static void world_end(struct sim *s)
     /* A late proposal may have got a place that nobody wants. */
     if (sim_shares(s)) last_us += s->k.queue_live_us;
     if (s->is_permit) last_us += PLACE_US;
+    if (s->is_session) last_us += s->k.session_us;
     sim_at(s, last_us, final_look, NULL, 0);
     while (sim_step(s)) continue;
     for (int i = 0; i < s->k.clients; i++) client_stop(s, &s->clients[i]);
@@ -159,6 +164,7 @@ int sim_run(struct sim *s, uint64_t seed, unsigned allowed, int mutation)
 {
     world_make(s, seed, allowed, mutation);
     nemesis_start(s);
+    session_start(s);
     for (int i = 0; i < s->k.clients; i++) client_start(s, &s->clients[i]);
     sim_at(s, s->k.faults_us, heal, NULL, 0);
     sim_at(s, LOOK_US, look_around, NULL, 0);
