@@ -70,7 +70,8 @@ tidy:
 	sh tools/tidy.sh
 
 format:
-	find include src cli lab test bench examples -name '*.[ch]' \
+	find include src cli lab test bench examples \
+	    \( -name '*.[ch]' -o -name '*.[ch]pp' \) \
 	    -exec clang-format -i {} +
 
 # The second is built while the tests of the first wait, at the lowest priority.

@@ -1,6 +1,10 @@
 # examples.cmake: every example is built, against the shared library, as a
 # user's program would be.
 file(GLOB HF_EXAMPLES CONFIGURE_DEPENDS examples/*.c)
+if(CMAKE_CXX_COMPILER)
+  file(GLOB paths CONFIGURE_DEPENDS examples/*.cpp)
+  list(APPEND HF_EXAMPLES ${paths})
+endif()
 pkg_check_modules(HF_LOOP_uv IMPORTED_TARGET libuv)
 pkg_check_modules(HF_LOOP_event IMPORTED_TARGET libevent_core)
 foreach(loop uv event)

@@ -186,6 +186,26 @@ if(paths)
   endif()
 endif()
 
+# The C++ headers, on the stores that need nothing, and on Redis.
+if(CMAKE_CXX_COMPILER)
+  file(GLOB paths CONFIGURE_DEPENDS test/cpp/*_claims.cpp)
+  hf_test_program(cpp ${paths})
+  set(urls memory: file:)
+  if(HF_BACKEND_redis)
+    list(APPEND urls redis)
+  endif()
+  foreach(url IN LISTS urls)
+    string(REPLACE ":" "" stem "cpp-${url}")
+    hf_test(${stem} cpp cpp url=${url})
+  endforeach()
+  add_executable(cpp-bare test/cpp/without_exceptions.cpp)
+  target_compile_options(cpp-bare PRIVATE -fno-exceptions)
+  target_link_libraries(cpp-bare PRIVATE holdfast_shared)
+  set_target_properties(cpp-bare PROPERTIES
+    RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/test)
+  hf_test(cpp-without-exceptions cpp cpp-bare)
+endif()
+
 file(GLOB paths CONFIGURE_DEPENDS test/sim/*.c)
 if(paths)
   # Bugs can be planted in its own copy of what it tests.

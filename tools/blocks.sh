@@ -2,18 +2,18 @@
 # blocks.sh: every C block on our pages is a program that compiles without a
 # warning, as C11 and as C++17; so does the example at the top of each header,
 # inside a function that declares what it takes for granted, and each of the
-# macros that initialise a struct.
+# macros that initialise a struct.  A block of C++ is one as C++17.
 set -u
 cd "$(dirname "$0")/.." || exit 1
 work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
 
-# A block begins with ```c and ends with ```.
+# A block begins with ```c or ```cpp, and ends with ```.
 find README.md docs examples src -name '*.md' | while read -r page; do
     awk -v out="$work/$(echo "${page%.md}" | tr / -)" '
-        /^```c$/ { n++; inside = 1; next }
+        /^```c(pp)?$/ { n++; inside = 1; kind = substr($0, 4); next }
         /^```/ { inside = 0 }
-        inside { print >(out "-" n ".c") }' "$page"
+        inside { print >(out "-" n "." kind) }' "$page"
 done
 
 # The example of a header: in its first comment, after an empty line, indented.
@@ -64,6 +64,9 @@ compile() {
 for block in "$work"/*.c; do
     count=$((count + 1))
     compile "${CC:-cc}" c c11 "$block"
+    compile "${CXX:-c++}" c++ c++17 "$block"
+done
+for block in "$work"/*.cpp; do
     compile "${CXX:-c++}" c++ c++17 "$block"
 done
 echo "blocks: $count programs in two languages, $failed do not compile"

@@ -22,7 +22,7 @@ files() {
 
 c_files() {
     for folder in include src cli lab test bench examples; do
-        files "$folder" c h
+        files "$folder" c h cpp hpp
     done
 }
 
@@ -134,7 +134,7 @@ rule_layers() {
         } else if (n > 1 && path[1] != "holdfast")
             breach("include of no layer: " part[2])
     }'
-    { files cli c h; files examples c h; } | xargs awk "$strip"'
+    { files cli c h; files examples c h cpp; } | xargs awk "$strip"'
     { code($0) }
     /^[ ]*#[ ]*include[ ]*"/ {
         split($0, part, "\"")
@@ -281,9 +281,9 @@ rule_plain() {
         ls ./*.md
         files docs md
         files docs/man 1
-        files include h
+        files include h hpp
         for folder in src cli bench tools test lab examples; do
-            files "$folder" c h lua md sh awk py
+            files "$folder" c h cpp hpp lua md sh awk py
         done
     } | xargs awk '
     {

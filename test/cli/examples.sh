@@ -10,7 +10,7 @@ seen=
 # example NAME: its path in $program; the end checks that none was left out.
 example() {
     program=$examples/$1
-    seen="$seen $1.c"
+    [ "$1" = mutex ] || seen="$seen $1.c"
 }
 line() { sed -n "${1}p" "$dir/out"; }
 fence_of() { sed -n 's/^leading, fence //p' "$1"; }
@@ -123,6 +123,21 @@ expect 0 "optimistic" "$program" "$redis"
 expect 0 "optimistic: again" "$program" "$redis"
 check "optimistic: counted" out_has '^visit 2, version '
 
+# ---- mutex: in C++ ------------------------------------------------------------
+missing=
+if [ -x "$examples/mutex" ]; then
+    example mutex
+    for url in file: "$redis"; do
+        expect 0 "mutex $url" "$program" "$url" 4
+        check "mutex $url: no step is lost" out_has '^8 steps, fence [1-9]'
+    done
+    expect 1 "mutex: a bad URL" "$program" nowhere: 1
+    check "mutex: it says why" err_has '^mutex: .'
+else
+    missing="$missing a C++ compiler"
+fi
+seen="$seen mutex.cpp"
+
 # ---- the server, on each loop ------------------------------------------------
 # dial PORT: connect, and print what the server says.
 dial() {
@@ -151,7 +166,6 @@ loop_check() {
     done
 }
 loop_check server
-missing=
 for loop in uv event; do
     if [ -x "$examples/$loop" ]; then
         loop_check $loop
@@ -162,7 +176,8 @@ for loop in uv event; do
 done
 
 # ---- and no other ------------------------------------------------------------
-here=$(cd "$tests/../../examples" && echo *.c)
+here=$(cd "$tests/../../examples" && echo *.c *.cpp | tr ' ' '\n' | LC_ALL=C sort |
+    tr '\n' ' ' | sed 's/ $//')
 # shellcheck disable=SC2086 # one name per word
 check "every example was run" same "$here" \
     "$(printf '%s\n' $seen | LC_ALL=C sort | tr '\n' ' ' | sed 's/ $//')"

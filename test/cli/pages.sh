@@ -6,7 +6,8 @@
 #   ```console  "$ COMMAND", then what it prints: "..." is any text, a number
 #               of four digits or more is any number; without such lines the
 #               output is not compared
-#   ```c        if its first line is "/* NAME.c", it is in that file
+#   ```c        if its first line is "/* NAME.c", it is in that file; ```cpp the
+#               same
 #
 # docs/NAME.md is left to NAME_page.sh if there is one, and bare blocks are not
 # run.  Ports 7001 to 7009 are free ones here, redis://10.0.0.5 and
@@ -91,10 +92,10 @@ script() {
     kind == "sh" { print }
     in_console && /^\$ / { next_is = $0; console_end(); command = substr($0, 3); next }
     in_console && command != "" { output = output $0 "\n" }
-    kind == "c" && file == "" {
-        file = match($0, /^\/\* [a-z]+\.c/) ? substr($0, 4, RLENGTH - 3) : "none"
+    kind ~ /^c(pp)?$/ && file == "" {
+        file = match($0, /^\/\* [a-z]+\.c(pp)?/) ? substr($0, 4, RLENGTH - 3) : "none"
     }
-    kind == "c" && file != "none" { print >(dir "/tree/" file) }
+    kind ~ /^c(pp)?$/ && file != "none" { print >(dir "/tree/" file) }
     ' "$1"
 }
 # here: what is of our own in place of what the page has, and time for a busy
@@ -132,7 +133,7 @@ page() {
     cd "$dir/tree" || exit 1
     programs "$root/$1"
     script "$root/$1" >"$dir/blocks"
-    for source in ./*.c; do
+    for source in ./*.c ./*.cpp; do
         [ ! -s "$source" ] || here -i "$source"
     done
     { echo 'set -eu'; here "$dir/blocks"; } >"$dir/script"

@@ -140,9 +140,24 @@ build_cxx() {
     c++ -Wall -Werror -x c++ "$here/outside.c" -o "$work/cxx" \
         $(flags --cflags --libs) "-Wl,-rpath,$lib"
 }
+build_hpp() {
+    # shellcheck disable=SC2046
+    c++ -std=c++17 -Wall -Wextra -Wpedantic -Werror \
+        "$here/outside_cpp/outside.cpp" -o "$work/hpp" \
+        $(flags --cflags --libs) "-Wl,-rpath,$lib"
+}
+build_hpp_cmake() {
+    "$CMAKE" -S "$here/outside_cpp" -B "$work/outside-cpp" \
+        -DCMAKE_PREFIX_PATH="$prefix" &&
+        "$CMAKE" --build "$work/outside-cpp"
+}
 if command -v c++ >/dev/null 2>&1; then
     check 'the headers are C++ too' build_cxx
     check 'and the program runs' "$work/cxx"
+    check 'holdfast.hpp is there' build_hpp
+    check 'and a program of it runs' "$work/hpp"
+    check 'find_package: a C++ project builds' build_hpp_cmake
+    check 'and its program runs' "$work/outside-cpp/outside-cpp"
 fi
 
 echo "$passed passed, $failed failed"
