@@ -45,7 +45,7 @@ endfunction()
 
 # Minutes of computing: `make slow` and .ci/run run these, `make test` does not.
 # A server in Java computes for seconds before it answers.
-set(HF_SLOW "^(alloc_failure_test|sim-more|sim-mutants|model|install|hiredis-1|contract-zookeeper|zookeeper_(cut|ensemble|refused|session|tls)_test|contract-mysql-session|etcd_cluster_test)$")
+set(HF_SLOW "^(alloc_failure_test|sim-more|sim-mutants|model|install|python-wheel|hiredis-1|contract-zookeeper|zookeeper_(cut|ensemble|refused|session|tls)_test|contract-mysql-session|etcd_cluster_test)$")
 # Many tests run at once, since most of them wait.  Of those that compute one runs
 # at a time, of those that compile too; each takes the places of several others.
 set(HF_BUSY "^(sim|fuzz|model|install|slow)$")
@@ -265,8 +265,8 @@ if(NOT HF_BACKEND_postgres)
 endif()
 if(HF_SANITIZE)
   # The leak sanitizer cannot look into a set-user-id program, and the thread
-  # sanitizer writes files itself.
-  list(FILTER paths EXCLUDE REGEX "/(setuid|file_limit)\\.sh$")
+  # sanitizer writes files itself; Python cannot open a library that has one.
+  list(FILTER paths EXCLUDE REGEX "/(setuid|file_limit|python)\\.sh$")
 endif()
 foreach(path IN LISTS paths)
   get_filename_component(stem ${path} NAME_WE)
@@ -378,6 +378,10 @@ if(NOT HF_SANITIZE AND NOT HF_FUZZ)
   hf_test(bare-build slow sh ${HF_TEST_DIR}/install/bare_build_test.sh)
   set_tests_properties(bare-build PROPERTIES ENVIRONMENT
     "CMAKE=${CMAKE_COMMAND};CC=${CMAKE_C_COMPILER}")
+  # The Python package, by pip.
+  hf_test(python-wheel install sh ${HF_TEST_DIR}/install/python_test.sh)
+  set_tests_properties(python-wheel PROPERTIES
+    ENVIRONMENT "BUILD=${CMAKE_BINARY_DIR};CMAKE=${CMAKE_COMMAND}")
   hf_test(hiredis-1 install sh ${HF_TEST_DIR}/install/hiredis_test.sh)
   set_tests_properties(hiredis-1 PROPERTIES ENVIRONMENT
     "BUILD=${CMAKE_BINARY_DIR};CC=${CMAKE_C_COMPILER}")

@@ -282,7 +282,7 @@ rule_plain() {
         files docs md
         files docs/man 1
         files include h hpp
-        for folder in src cli bench tools test lab examples; do
+        for folder in src cli bench tools test lab examples bindings; do
             files "$folder" c h cpp hpp lua md sh awk py
         done
     } | xargs awk '
@@ -346,7 +346,7 @@ built() {
 rule_shell() {
     command -v shellcheck >/dev/null 2>&1 || return 0
     {
-        { files tools sh; files test/install sh; files test/abi sh; files bench sh; } |
+        { files tools sh; files bindings sh; files test/install sh; files test/abi sh; files bench sh; } |
             xargs shellcheck -S warning -f gcc dev .ci/run
         files test/cli sh |
             xargs shellcheck -s sh -S warning -f gcc -e SC2034,SC2154 /dev/null
@@ -356,7 +356,7 @@ rule_shell() {
 # Each page of docs/ can be found from docs/README.md, by a link there or in the
 # README of a folder that has one; and no link on our pages leads nowhere.
 rule_pages() {
-    find README.md docs examples -name '*.md' | while read -r page; do
+    find README.md docs examples bindings -name '*.md' | while read -r page; do
         sed -n 's/](/\n](/gp' "$page" | sed -n 's/^](\([^)#]*\.[a-z]*\).*/\1/p' |
             grep -v : | while read -r link; do
             [ -e "$(dirname "$page")/$link" ] || echo "$page:1: dead link: $link"
