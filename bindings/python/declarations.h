@@ -58,6 +58,7 @@
 #define HF_SEMAPHORE_OURS 2
 #define HF_SEMAPHORE_ANYWAY 1
 #define HF_SEMAPHORE_IF_SET 2
+#define HF_STATS_BINS 32
 #define HF_ERROR_TEXT_MAX 256
 #define HF_VALUE_MAX 65536
 #define HF_UPDATE_TRY 1
@@ -856,3 +857,29 @@ enum hf_semaphore_change {
                                      int64_t number, uint32_t flags,
                                      hf_semaphore_fn cb, void *user,
                                      struct hf_error *err);
+struct hf_stats {
+    uint32_t struct_size;
+    int32_t nodes_up;
+    int64_t held;
+    int64_t waiting;
+    uint64_t granted;
+    uint64_t taken;
+    uint64_t timed_out;
+    uint64_t unavailable;
+    uint64_t cancelled;
+    uint64_t failed;
+    uint64_t renewed;
+    uint64_t renew_failed;
+    uint64_t at_risk;
+    uint64_t lost;
+    uint64_t connects;
+    uint64_t disconnects;
+    uint64_t wait_us;
+    uint64_t hold_us;
+    uint64_t renew_us;
+    uint64_t wait_bins[32];
+    uint64_t hold_bins[32];
+    uint64_t renew_bins[32];
+};
+ int hf_client_stats(hf_client *client, struct hf_stats *out,
+                           struct hf_error *err);

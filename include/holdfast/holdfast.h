@@ -39,6 +39,7 @@
 #include "quorum.h"
 #include "schema.h"
 #include "semaphore.h"
+#include "stats.h"
 #include "value.h"
 
 #endif

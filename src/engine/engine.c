@@ -14,6 +14,7 @@
 #include "core/mutation.h"
 #include "engine/heap.h"
 #include "engine/seats.h"
+#include "engine/stats.h"
 #include "engine/locks.h"
 #include "engine/voter.h"
 #include "engine/nodes.h"
@@ -47,6 +48,7 @@ void hf__engine_begin(struct engine *e, struct op *op, int64_t now_us)
                        ? now_us + op->wait_us
                        : TIME_NEVER;
     e->pending_us = min64(e->pending_us, op->until_us);
+    hf__stats_begun(e, op);
     hf__op_enlist(e, op);
     hf__op_begin(e, op);
     hf__engine_drain(e);
@@ -64,6 +66,7 @@ static void races_end(struct engine *e)
             continue;
         }
         op->race = NULL;
+        op->outrun = 1;
         hf__op_fail(e, op, HF_CANCELLED);
         op = e->all;
     }

@@ -12,6 +12,7 @@
  *   handover.c    hand-over in the process     nodes.c   requests and replies
  *   recheck.c holds after a failover       again.c   requests to be repeated
  *   host.c    the lock of this host        heap.c    timers
+ *   stats.h   what is counted
  *   voter.c, voter_text.c, clocks.c      which members of a quorum may vote
  */
 #ifndef HF_ENGINE_H
@@ -21,6 +22,7 @@
 #include "core/hold.h"
 #include "engine/heap.h"
 #include "engine/nodes.h"
+#include "holdfast/stats.h"
 
 struct host;
 struct lock_entry;
@@ -97,6 +99,7 @@ struct engine {
     int64_t linger_us; /* all nodes are waited for until then; 0: no majority
                         * has settled so far, -1: that time is over */
     void (*log)(struct engine *e, int level, const char *line);
+    struct hf_stats stats; /* engine/stats.h */
 };
 
 int hf__engine_open(struct engine *e, int64_t now_us);

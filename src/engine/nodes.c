@@ -388,6 +388,10 @@ static void env_link(struct backend_env *env, int up, int64_t node_us,
 {
     struct node *n = (struct node *)env;
     struct engine *e = n->engine;
+    if (!n->is_host) {
+        e->stats.connects += up && !n->up;
+        e->stats.disconnects += !up && n->up;
+    }
     n->up = up != LINK_IS_DOWN;
     if (up || err) n->tried = 1;
     if (!up && err) {

@@ -160,6 +160,7 @@ struct op {
     struct op_race *race;    /* ACQUIRE: it is one of these; else NULL */
     struct hf_cancel *cancel;
     const atomic_int *stop; /* not 0: it ends with HF_CLOSED; NULL: none */
+    int64_t begun_us;       /* when it came to the engine */
     int64_t deadline_us;    /* of direct operations */
     int64_t until_us;       /* RELEASE: end of its caller's wait */
 
@@ -189,6 +190,7 @@ struct op {
     unsigned joined : 1; /* because another holder of this client is there */
     unsigned fell_trying : 1; /* its caller asked for one try */
     unsigned falls : 1;       /* it is to begin again on this host */
+    unsigned outrun : 1;      /* another one of its race was granted */
     unsigned undo : 1; /* it begins again: what was granted is released */
 
     uint32_t

@@ -15,6 +15,7 @@
 #include "engine/engine.h"
 #include "engine/guards.h"
 #include "engine/seats.h"
+#include "engine/stats.h"
 #include "engine/host.h"
 #include "engine/locks.h"
 #include "engine/voter.h"
@@ -116,6 +117,7 @@ void hf__op_finish(struct engine *e, struct op *op, int status,
     }
     op->finished = 1;
     op->status = status;
+    hf__stats_ended(e, op, status);
     if (status == HF_OK) memset(&op->err, 0, sizeof op->err); /* of refusals */
     if (op->race && status == HF_OK) op->race->is_won = e->race_is_won = 1;
     if (status != HF_OK) {

@@ -19,6 +19,7 @@
 #include "engine/voter_text.h"
 #include "engine/nodes.h"
 #include "engine/ops.h"
+#include "engine/stats.h"
 #include "kind/kind.h"
 
 /* ---- made and freed --------------------------------------------------- */
@@ -353,6 +354,7 @@ void hf__seat_step(struct engine *e, struct seat *s, struct hold_event *ev)
 {
     struct hold_out out;
     enum hold_state before = s->hold.state;
+    int renewing = hf__stats_is_renewing(&s->hold);
     ev->now_us = e->now_us;
     ev->nodes_now_us =
         s->entry->is_host ? hf__host_now(e) : hf__engine_nodes_now(e);
@@ -363,6 +365,7 @@ void hf__seat_step(struct engine *e, struct seat *s, struct hold_event *ev)
     hf__hold_step(&s->hold, ev, &out);
     e->waiting += s->hold.state == HOLD_WAITING;
     e->waiting -= before == HOLD_WAITING;
+    hf__stats_stepped(e, s, before, renewing, &out);
     for (int i = 0; i < out.sends; i++) send_all(e, s, &out.send[i]);
     if (s->hold.state == HOLD_RELEASING || s->hold.state == HOLD_DONE)
         hf__seat_unlink(e, s);

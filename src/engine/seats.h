@@ -30,8 +30,9 @@ struct seat {
     struct seat *line_next;
     struct seat *notice_next;
     uint64_t holder;
-    int64_t seen; /* of the last BUSY, for the next request; 0 */
-    char *why;    /* the store's words: why it was lost, or not renewed the
+    int64_t held_us; /* since when it has been held */
+    int64_t seen;    /* of the last BUSY, for the next request; 0 */
+    char *why;       /* the store's words: why it was lost, or not renewed the
                    * last time; or NULL */
     union {
         char *owner;          /* ATTACHED: of its ticket */

@@ -32,6 +32,7 @@
     X(hf_quorum_options, password_file)                                        \
     X(hf_semaphore_options, permits)                                           \
     X(hf_semaphore_state, taken)                                               \
+    X(hf_stats, renew_bins)                                                    \
     X(hf_update_options, tries)                                                \
     X(hf_value, data)                                                          \
     X(hf_wait_options, cancel)

@@ -51,6 +51,36 @@ TEST(server_restart, with_data_the_holder_keeps_its_lock)
     CHECK_INT(rig_acquire(other, 0, RIG_WAIT_MS, NULL), HF_OK);
 }
 
+static struct hf_stats stats_of(hf_client *c)
+{
+    struct hf_stats stats = HF_STATS_INIT;
+    CHECK_INT(hf_client_stats(c, &stats, NULL), HF_OK);
+    return stats;
+}
+
+TEST(server_restart, is_counted_as_a_connection_more)
+{
+    static struct lab_server r;
+    redis_begin(&r, NULL);
+    rig_begin_at(r.url);
+    hf_client *c = client_with(LEASE_MS);
+    hf_lock *l = rig_lock(c, "a");
+    hf_hold *g = NULL;
+    CHECK_INT(acquire_renewed(l, RIG_TRY, &g), HF_OK);
+    struct hf_stats before = stats_of(c);
+    CHECK(before.connects > 0);
+    CHECK_INT(before.disconnects, 0);
+    CHECK_INT(before.nodes_up, 1);
+    redis_shutdown(&r, 1);
+    redis_start(&r);
+    CHECK(rig_until_renewed(l, 0, 1));
+    struct hf_stats after = stats_of(c);
+    CHECK(after.connects > before.connects);
+    CHECK(after.disconnects > 0);
+    CHECK(after.renewed > 0);
+    CHECK_INT(after.nodes_up, 1);
+}
+
 /* Lost with the server's data, twice; then had anew, and kept from `other`. */
 static void lost_and_had_again(struct lab_server *r, hf_lock *l, hf_lock *other)
 {
