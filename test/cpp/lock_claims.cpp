@@ -335,6 +335,7 @@ CLAIM(cpp_client, runs_on_the_loop_of_the_program)
     holdfast::lock a(client, "a");
     holdfast::hold hold = a.acquire();
     CHECK_INT(hold.lease().count(), 45000);
+    CHECK_INT(client.stats().held, 1);
     holdfast::client other(rig_url());
     CHECK(other.fd() < 0);
     CHECK_INT(other.try_process().status(), HF_INVALID);

@@ -40,7 +40,8 @@ timeout 300 "$python" -m pip install -q --disable-pip-version-check \
 (cd "$source" && tar -cf - -T "$work/files") | tar -xf - -C "$work"
 "$python" -m pip wheel -q --no-build-isolation --no-deps -w "$work" \
     "$work/bindings/python" >"$work/log" 2>&1 || fail 'pip wheel'
-[ -f "$work"/holdfast-*-py3-none-any.whl ] || fail 'a wheel for every machine'
+find "$work" -maxdepth 1 -name 'holdfast-*-py3-none-any.whl' | grep -q . ||
+    fail 'a wheel for every machine'
 "$python" -m pip install -q --no-build-isolation --no-deps \
     "$work/bindings/python" >"$work/log" 2>&1 || fail 'pip install'
 

@@ -133,6 +133,15 @@ def test_readers_share_and_exclude_a_writer(client, name):
         assert elsewhere(read.try_acquire) is None
 
 
+def test_a_client_counts_what_it_does(client, name):
+    lock = client.lock(name)
+    with lock:
+        assert elsewhere(lock.try_acquire) is None
+        stats = client.stats()
+    assert (stats["granted"], stats["taken"], stats["held"]) == (1, 1, 1)
+    assert sum(stats["wait_bins"]) == 1
+
+
 def test_a_ticket_goes_to_another_client(url, client, name):
     if not client.can(holdfast.Cap.DETACHED):
         pytest.skip("no tickets on this store")

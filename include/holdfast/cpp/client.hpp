@@ -226,6 +226,22 @@ class client
         return (hf_client_caps(core_->raw) & caps) == caps;
     }
 
+    /* What it has done: hf_client_stats(). */
+    result<hf_stats> try_stats() const
+    {
+        hf_stats stats = HF_STATS_INIT;
+        hf_error err;
+        if (hf_client_stats(core_->raw, &stats, &err) != HF_OK)
+            return failure("", err);
+        return stats;
+    }
+#if HOLDFAST_CPP_EXCEPTIONS
+    hf_stats stats() const
+    {
+        return try_stats().value();
+    }
+#endif
+
     /* Own-loop mode: hf_client_fd(), hf_client_process(). */
     int fd() const
     {

@@ -2,7 +2,7 @@
 import threading
 import weakref
 from types import TracebackType
-from typing import Any, Callable, List, Optional, Type
+from typing import Any, Callable, Dict, List, Optional, Type
 
 from ._election import Election
 from ._errors import error_of
@@ -120,6 +120,20 @@ class Base:
     def caps(self) -> Cap:
         """What the store can do."""
         return Cap(library().hf_client_caps(self.raw) & 0xFFFB)
+
+    def stats(self) -> Dict[str, Any]:
+        """What it has done since it was opened: stats.h, by name.  Times are
+        microseconds; a `..._bins` is a list."""
+        out = made("hf_stats")
+        err = ffi.new("struct hf_error *")
+        check(library().hf_client_stats(self.raw, out, err), "", err)
+        fields = ffi.typeof("struct hf_stats").fields[1:]
+        return {
+            name: list(getattr(out, name))
+            if name.endswith("_bins")
+            else int(getattr(out, name))
+            for name, _ in fields
+        }
 
     def can(self, caps: Cap) -> bool:
         """Can the store do all of this?"""
