@@ -139,6 +139,7 @@ rule_layers() {
     /^[ ]*#[ ]*include[ ]*"/ {
         split($0, part, "\"")
         if (part[2] !~ /\// || part[2] ~ /^holdfast\//) next
+        if (FILENAME ~ /^cli\/play\// && part[2] ~ /^lab\//) next
         own = FILENAME ~ /^cli\// ? "cli/" part[2] : ""
         if (own != "" && (getline line < own) >= 0)
             close(own)

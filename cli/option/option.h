@@ -38,6 +38,8 @@ struct options {
     const char *fence;   /* guard: the token */
     const char *backoff; /* KIND[:FIRST[:MAX[:FACTOR]]] */
     const char *history;
+    const char *svg; /* lab: files to draw into */
+    const char *html;
     const char *value; /* elect: what the leader publishes */
     struct texts also; /* run: further locks */
     int64_t wait_ms;   /* -1: not given; WAIT_MS_FOREVER */
@@ -57,6 +59,8 @@ struct options {
     int64_t locks;
     int64_t time_ms;
     int64_t pause_percent;
+    int64_t seed;       /* lab: what is left to chance */
+    int64_t speed;      /* lab: percent; 0: not given */
     int64_t restart_ms; /* elect: before the first restart */
     int64_t slots;      /* run: number of slots; 0: a lock */
     int foreign;        /* run --slots, latch: also another program's number */
@@ -80,6 +84,9 @@ struct options {
     int replace;
     int print;
     int restart; /* enum restart */
+    int mermaid;
+    int way;      /* lab: 0: both */
+    int must_not; /* lab: enum fault; 0: not given */
     int observe;
     int follow;
     int fair;

@@ -4,7 +4,8 @@
 . "$(dirname "$0")/lib.sh"
 pages=$tests/../../docs/man
 commands='run once elect acquire renew release status list why break init
-    install-schema doctor guard latch barrier stress help version'
+    install-schema doctor guard latch barrier stress lab help
+    version'
 
 # page FILE ARGUMENT...
 page() {

@@ -116,7 +116,7 @@ expect 0 "help" "$HOLDFAST" help
 check "lists the commands" out_has 'acquire'
 refute "but not the hidden ones" out_has '__man'
 for command in run once acquire renew release status list why break stress \
-    help version; do
+    lab help version; do
     expect 0 "help $command" "$HOLDFAST" help $command
     check "$command: usage" out_has "^usage: holdfast $command"
     cp "$dir/out" "$dir/help"

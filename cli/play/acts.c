@@ -1,0 +1,188 @@
+/*
+ * play/acts.c: the words of play.h: each is done by a real process or server,
+ * and kept in the record.
+ */
+#include "play/stage.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "common/exit.h"
+#include "lab/ask.h"
+#include "lab/lab.h"
+
+/* ---- the stage --------------------------------------------------------- */
+
+int play_is_naive(const struct play *p)
+{
+    return p->way == WAY_NAIVE;
+}
+
+void play_wait(struct play *p, int64_t ms)
+{
+    (void)p;
+    stage_turn(stage_ms(ms));
+}
+
+/* splitmix64: any seed is as good as any other. */
+int play_choose(struct play *p, int n)
+{
+    uint64_t z = p->seed += UINT64_C(0x9e3779b97f4a7c15);
+    z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+    z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
+    return (int)((z ^ z >> 31) % (uint64_t)n);
+}
+
+void play_fault(struct play *p, enum fault fault, const char *what)
+{
+    p->faults |= fault;
+    snprintf(p->wrong, sizeof(p->wrong), "%s", what);
+}
+
+/* ---- the clients ------------------------------------------------------- */
+
+int client_tries(struct play *p, int client)
+{
+    (void)p;
+    stage_tell(client, "acquire 0");
+    return stage_answer(client);
+}
+
+void client_begins(struct play *p, int client, int64_t ms)
+{
+    (void)p;
+    stage_event(EVENT_ASKS, stage.actors[client].lane, NO_LANE, "");
+    stage_tell(client, "acquire %lld", (long long)ms);
+}
+
+int client_got_it(struct play *p, int client)
+{
+    (void)p;
+    return stage_answer(client);
+}
+
+int client_waits(struct play *p, int client, int64_t ms)
+{
+    client_begins(p, client, ms);
+    return client_got_it(p, client);
+}
+
+static int client_does(int client, const char *what)
+{
+    stage_tell(client, "%s", what);
+    return stage_answer(client);
+}
+
+int client_checks(struct play *p, int client)
+{
+    (void)p;
+    return client_does(client, "check");
+}
+
+int client_writes(struct play *p, int client)
+{
+    (void)p;
+    return client_does(client, "write");
+}
+
+int client_releases(struct play *p, int client)
+{
+    (void)p;
+    return client_does(client, "release");
+}
+
+const char *client_says(struct play *p, int client, const char *command)
+{
+    (void)p;
+    stage_tell(client, "say %s", command);
+    stage_answer(client);
+    return stage.actors[client].said;
+}
+
+static void client_note(int client, enum event_kind kind, const char *why)
+{
+    struct event e = {.at_us = record_now_us(),
+                      .until_us = UNTIL_TOLD,
+                      .kind = (int)kind,
+                      .lane = stage.actors[client].lane,
+                      .other = NO_LANE};
+    snprintf(e.text, sizeof(e.text), "%s", why);
+    live_event(stage.play, record_event(&stage.play->record, &e));
+}
+
+void client_believes(struct play *p, int client, const char *why)
+{
+    (void)p;
+    client_note(client, EVENT_BELIEVES, why);
+}
+
+void client_ends(struct play *p, int client, const char *why)
+{
+    (void)p;
+    client_note(client, EVENT_ENDS, why);
+}
+
+/* A signal is carried out when its process has changed, not when it is sent. */
+void client_pauses(struct play *p, int client)
+{
+    struct actor *a = &stage.actors[client];
+    (void)p;
+    lab_proc_signal(&a->proc, SIGSTOP);
+    (void)waitpid(a->proc.pid, NULL, WUNTRACED);
+    stage_event(EVENT_PAUSED, a->lane, NO_LANE, "");
+}
+
+void client_resumes(struct play *p, int client)
+{
+    struct actor *a = &stage.actors[client];
+    (void)p;
+    stage_event(EVENT_RESUMED, a->lane, NO_LANE, "");
+    lab_proc_signal(&a->proc, SIGCONT);
+}
+
+void client_dies(struct play *p, int client)
+{
+    struct actor *a = &stage.actors[client];
+    (void)p;
+    lab_proc_stop(&a->proc);
+    stage_event(EVENT_KILLED, a->lane, NO_LANE, "");
+}
+
+/* ---- the stores -------------------------------------------------------- */
+
+const char *store_says(struct play *p, int store, const char *command)
+{
+    (void)p;
+    return lab_server_say(&stage.stores[store].redis, "%s", command);
+}
+
+void store_notes(struct play *p, int store, const char *what)
+{
+    (void)p;
+    stage_event(EVENT_NOTE, stage.stores[store].lane, NO_LANE, what);
+}
+
+void store_dies(struct play *p, int store)
+{
+    struct stock *s = &stage.stores[store];
+    (void)p;
+    if (s->look_fd >= 0) close(s->look_fd);
+    s->look_fd = -1;
+    s->is_down = 1;
+    (void)lab_server_shutdown(&s->redis, 0);
+    s->owner = NO_LANE;
+    stage_event(EVENT_KILLED, s->lane, NO_LANE, "");
+}
+
+void store_restarts(struct play *p, int store, int is_empty)
+{
+    struct stock *s = &stage.stores[store];
+    if ((is_empty && lab_server_forget(&s->redis) < 0)
+        || lab_server_restart(&s->redis) < 0)
+        stage_fail(p, EXIT_BUG, "%s", lab_error());
+    s->is_down = 0;
+    stage_event(EVENT_STARTED, s->lane, NO_LANE,
+                is_empty ? "restarted, empty" : "restarted");
+}

@@ -1,0 +1,34 @@
+/*
+ * play/client.h: a client, in a process of its own.  It is told what to do in
+ * lines, says what it believes in lines, and ends each thing with an answer:
+ *
+ *     acquire 5000                 to it
+ *     E 2 81234 981234 33 -        from it: an event, as in record.h
+ *     D 1                          and the answer
+ */
+#ifndef HOLDFAST_CLI_PLAY_CLIENT_H
+#define HOLDFAST_CLI_PLAY_CLIENT_H
+
+#include "lab/proc.h"
+#include "play/run.h"
+
+#define LOCK_NAME "lock"
+#define RESOURCE_NAME "account"
+
+/* What a client is born with. */
+struct role {
+    const struct play *play;
+    int number;
+    int64_t lease_ms;
+};
+
+/* What both ways share. */
+void client_event(struct lab_proc *self, enum event_kind kind, int64_t at_us,
+                  int64_t until_us, uint64_t fence, const char *text);
+void client_done(struct lab_proc *self, int result);
+
+/* The programs of the two ways: for lab_proc_start(); `arg` is a role. */
+int client_naive(struct lab_proc *self, const void *arg);
+int client_holdfast(struct lab_proc *self, const void *arg);
+
+#endif

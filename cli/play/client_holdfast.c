@@ -1,0 +1,163 @@
+/*
+ * play/client_holdfast.c: a client of the library, as any program may be one.
+ * What it believes is what hf_hold_valid_ms() says, which it asks for often.
+ */
+#include "play/client.h"
+
+#include "holdfast/holdfast.h"
+#include "lab/wait.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define LOOK_MS 3
+#define URL_MAX 512
+/* A renewal puts the end off by more than the clocks' rounding does. */
+#define RENEWED_US 20000
+
+struct holder {
+    struct lab_proc *self;
+    const struct role *role;
+    char url[URL_MAX];
+    hf_client *client, *resource;
+    hf_lock *lock;
+    hf_hold *hold;
+    uint64_t fence;
+    int64_t until_us; /* what was last said of the hold; 0: not held */
+};
+
+static void believes_say(struct holder *h)
+{
+    int64_t now_us = record_now_us();
+    int64_t valid_ms = h->hold ? hf_hold_valid_ms(h->hold) : 0;
+    int64_t until_us = now_us + valid_ms * 1000;
+    if (valid_ms > 0 && until_us > h->until_us + RENEWED_US) {
+        h->until_us = until_us;
+        client_event(h->self, EVENT_BELIEVES, now_us, until_us, h->fence, "");
+    } else if (valid_ms == 0 && h->until_us > 0) {
+        h->until_us = 0;
+        client_event(h->self, EVENT_ENDS, now_us, 0, h->fence,
+                     "knows that it is lost");
+    }
+}
+
+static void trouble_say(struct holder *h, const struct hf_error *err)
+{
+    client_event(h->self, EVENT_NOTE, record_now_us(), 0, 0, err->text);
+    client_done(h->self, 0);
+}
+
+static void open_lock(struct holder *h)
+{
+    struct hf_error err = {0};
+    if (!h->client
+        && (hf_client_open(h->url, NULL, &h->client, &err) != HF_OK
+            || hf_lock_open(h->client, LOCK_NAME, &h->lock, &err) != HF_OK))
+        trouble_say(h, &err);
+    else
+        client_done(h->self, 1);
+}
+
+static void open_resource(struct holder *h, const char *url)
+{
+    struct hf_error err = {0};
+    if (hf_client_open(url, NULL, &h->resource, &err) != HF_OK)
+        trouble_say(h, &err);
+    else
+        client_done(h->self, 1);
+}
+
+/* A new holder shows its token to the resource before it reads there. */
+static void granted(struct holder *h)
+{
+    struct hf_error err = {0};
+    h->fence = hf_hold_fence(h->hold);
+    h->until_us = 0;
+    believes_say(h);
+    if (h->resource && h->fence
+        && hf_guard_touch(h->resource, RESOURCE_NAME, h->fence, &err) != HF_OK)
+        client_event(h->self, EVENT_NOTE, record_now_us(), 0, 0, err.text);
+    client_done(h->self, 1);
+}
+
+static void acquire(struct holder *h, int64_t wait_ms)
+{
+    struct hf_acquire_options o = HF_ACQUIRE_OPTIONS_INIT;
+    struct hf_error err = {0};
+    o.lease_ms = h->role->lease_ms;
+    o.holder = (uint64_t)h->role->number + 1; /* the store shows it */
+    o.wait_ms = wait_ms;
+    if (wait_ms == 0) o.flags |= HF_ACQUIRE_TRY;
+    if (h->role->play->scene->is_fixed) o.flags |= HF_ACQUIRE_FIXED;
+    int status = hf_lock_acquire(h->lock, &o, &h->hold, &err);
+    if (status == HF_OK) {
+        granted(h);
+        return;
+    }
+    h->hold = NULL;
+    int is_taken = status == HF_TAKEN || status == HF_TIMEOUT;
+    client_event(h->self, EVENT_TAKEN, record_now_us(), 0, 0,
+                 is_taken ? "" : hf_status_text(status));
+    client_done(h->self, 0);
+}
+
+static void release(struct holder *h)
+{
+    struct hf_error err = {0};
+    int status = hf_hold_release(h->hold, &err);
+    h->hold = NULL;
+    h->until_us = 0;
+    client_event(h->self, EVENT_ENDS, record_now_us(), 0, 0,
+                 status == HF_OK ? "released" : hf_status_text(status));
+    client_done(h->self, status == HF_OK);
+}
+
+static void resource_write(struct holder *h)
+{
+    struct hf_error err = {0};
+    char me = (char)('A' + h->role->number);
+    int status =
+        hf_guard_set(h->resource, RESOURCE_NAME, h->fence, &me, 1, 0, &err);
+    client_event(h->self, status == HF_OK ? EVENT_ACCEPTED : EVENT_REFUSED,
+                 record_now_us(), 0, h->fence,
+                 status == HF_OK || status == HF_STALE ? "" : err.text);
+    client_done(h->self, status == HF_OK);
+}
+
+static void line_obey(struct holder *h, char *line)
+{
+    char *words = strchr(line, ' ');
+    words = words ? words + 1 : line + strlen(line);
+    if (strncmp(line, "url ", 4) == 0) {
+        snprintf(h->url, sizeof(h->url), "%s", words);
+        open_lock(h);
+    } else if (strncmp(line, "resource ", 9) == 0) {
+        open_resource(h, words);
+    } else if (strncmp(line, "acquire ", 8) == 0) {
+        acquire(h, strtoll(words, NULL, 10));
+    } else if (strcmp(line, "release") == 0) {
+        release(h);
+    } else if (strcmp(line, "write") == 0) {
+        resource_write(h);
+    } else { /* "check" */
+        believes_say(h);
+        client_done(h->self, h->until_us > 0);
+    }
+}
+
+int client_holdfast(struct lab_proc *self, const void *arg)
+{
+    static struct holder h;
+    char line[LAB_PROC_LINE_MAX];
+    h.self = self;
+    h.role = arg;
+    for (;;) {
+        if (lab_until_readable(self->from_fd, LOOK_MS)) {
+            if (!lab_proc_hear(self, line, LAB_PATIENCE_MS)) break;
+            line_obey(&h, line);
+        }
+        believes_say(&h);
+    }
+    return 0;
+}

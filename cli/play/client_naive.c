@@ -1,0 +1,135 @@
+/*
+ * play/client_naive.c: a client as found in many programs: a few Redis commands
+ * and the belief that they are a lock.  On several servers it asks all of them
+ * and counts.  It believes what it was granted until it hears otherwise.
+ */
+#include "play/client.h"
+
+#include "lab/ask.h"
+#include "lab/wait.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define ASK_AGAIN_MS 5
+
+struct naive_client {
+    struct lab_proc *self;
+    const struct role *role;
+    int stores[STORES_MAX], stores_len;
+    int resource;
+    char reply[LAB_PROC_LINE_MAX];
+};
+
+/* `command` with $me and $lease replaced. */
+static void command_fill(const struct naive_client *c, const char *command,
+                         char *out, size_t size)
+{
+    size_t len = 0;
+    for (; *command && len + 24 < size; command++) {
+        if (strncmp(command, "$me", 3) == 0) {
+            out[len++] = (char)('A' + c->role->number);
+            command += 2;
+        } else if (strncmp(command, "$lease", 6) == 0) {
+            len += (size_t)snprintf(out + len, size - len, "%lld",
+                                    (long long)c->role->lease_ms);
+            command += 5;
+        } else {
+            out[len++] = *command;
+        }
+    }
+    out[len] = 0;
+}
+
+/* The answer of one server, of which more than 0 is its port's descriptor. */
+static const char *store_ask(struct naive_client *c, int fd,
+                             const char *command)
+{
+    char line[LAB_PROC_LINE_MAX];
+    command_fill(c, command, line, sizeof(line));
+    return lab_ask_say(fd, line, c->reply, sizeof(c->reply));
+}
+
+/* How many servers say OK or 1. */
+static int stores_agree(struct naive_client *c, const char *command)
+{
+    int agree = 0;
+    for (int i = 0; i < c->stores_len; i++) {
+        const char *said = store_ask(c, c->stores[i], command);
+        agree += strcmp(said, "OK") == 0 || strcmp(said, "1") == 0;
+    }
+    return agree;
+}
+
+static void acquire(struct naive_client *c, int64_t wait_ms)
+{
+    const struct naive *habit = &c->role->play->scene->naive;
+    int64_t end_us = record_now_us() + wait_ms * 1000;
+    for (;;) {
+        int agree = stores_agree(c, habit->acquire);
+        if (2 * agree > c->stores_len) {
+            client_event(c->self, EVENT_BELIEVES, record_now_us(), UNTIL_TOLD,
+                         0, "");
+            client_done(c->self, 1);
+            return;
+        }
+        if (agree > 0 && c->stores_len > 1) stores_agree(c, habit->release);
+        if (record_now_us() >= end_us) break;
+        lab_pause_ms(ASK_AGAIN_MS);
+    }
+    client_event(c->self, EVENT_TAKEN, record_now_us(), 0, 0, "");
+    client_done(c->self, 0);
+}
+
+static void release(struct naive_client *c)
+{
+    int agree = stores_agree(c, c->role->play->scene->naive.release);
+    client_event(c->self, EVENT_ENDS, record_now_us(), 0, 0, "released");
+    client_done(c->self, 2 * agree > c->stores_len);
+}
+
+static void resource_write(struct naive_client *c)
+{
+    const char *said = store_ask(c, c->resource, "SET " RESOURCE_NAME " $me");
+    int is_ok = strcmp(said, "OK") == 0;
+    client_event(c->self, is_ok ? EVENT_ACCEPTED : EVENT_REFUSED,
+                 record_now_us(), 0, 0, "");
+    client_done(c->self, is_ok);
+}
+
+static void line_obey(struct naive_client *c, char *line)
+{
+    char *words = strchr(line, ' ');
+    words = words ? words + 1 : line + strlen(line);
+    if (strncmp(line, "store ", 6) == 0) {
+        c->stores[c->stores_len++] =
+            lab_ask_connect(NULL, (int)strtol(words, NULL, 10));
+        client_done(c->self, c->stores[c->stores_len - 1] >= 0);
+    } else if (strncmp(line, "resource ", 9) == 0) {
+        c->resource = lab_ask_connect(NULL, (int)strtol(words, NULL, 10));
+        client_done(c->self, c->resource >= 0);
+    } else if (strncmp(line, "acquire ", 8) == 0) {
+        acquire(c, strtoll(words, NULL, 10));
+    } else if (strncmp(line, "say ", 4) == 0) {
+        lab_proc_say(c->self, "S %s", store_ask(c, c->stores[0], words));
+        client_done(c->self, 1);
+    } else if (strcmp(line, "release") == 0) {
+        release(c);
+    } else if (strcmp(line, "write") == 0) {
+        resource_write(c);
+    } else {
+        client_done(c->self, 1); /* "check": it does not ask itself */
+    }
+}
+
+int client_naive(struct lab_proc *self, const void *arg)
+{
+    static struct naive_client c;
+    char line[LAB_PROC_LINE_MAX];
+    c.self = self;
+    c.role = arg;
+    while (lab_proc_hear(self, line, LAB_PATIENCE_MS)) line_obey(&c, line);
+    return 0;
+}

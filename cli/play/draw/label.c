@@ -1,0 +1,65 @@
+/*
+ * play/draw/label.c: where the texts above a lane go.  Each has a line down to
+ * its point in time.  One rule: two texts of a row are apart, and a line meets
+ * no text of the rows below it.
+ */
+#include "play/draw/draw.h"
+
+#define GAP 7
+#define EDGE_RIGHT (PANEL_WIDTH - PANEL_EDGE)
+
+static int is_clear(const struct label *a, const struct label *b)
+{
+    if (a->row == b->row)
+        return a->to + GAP <= b->from || b->to + GAP <= a->from;
+    const struct label *high = a->row > b->row ? a : b;
+    const struct label *low = a->row > b->row ? b : a;
+    return high->x < low->from - 2 || high->x > low->to + 2;
+}
+
+static int fits(const struct label *labels, const struct label *l)
+{
+    for (const struct label *other = labels; other < l; other++)
+        if (!is_clear(other, l)) return 0;
+    return 1;
+}
+
+/* The text begins at its point, or ends there, or is between. */
+static void label_shift(struct label *l, int part)
+{
+    double width = ink_width(l->text);
+    l->from = l->x - 3 - part * (width - 6) / 4;
+    if (l->from + width > EDGE_RIGHT) l->from = EDGE_RIGHT - width;
+    if (l->from < PANEL_EDGE) l->from = PANEL_EDGE;
+    l->to = l->from + width;
+}
+
+/* From the right to the left: a text of the left then has a line of its own. */
+static void labels_sort(struct label *labels, int len)
+{
+    for (int i = 1; i < len; i++) {
+        struct label l = labels[i];
+        int j = i;
+        for (; j > 0 && labels[j - 1].x < l.x; j--) labels[j] = labels[j - 1];
+        labels[j] = l;
+    }
+}
+
+int labels_place(struct label *labels, int len)
+{
+    int rows = 0;
+    labels_sort(labels, len);
+    for (int i = 0; i < len; i++) {
+        struct label *l = &labels[i];
+        int is_placed = 0;
+        for (l->row = 0; !is_placed && l->row <= rows; l->row++) {
+            for (int part = 0; !is_placed && part <= 4; part++) {
+                label_shift(l, part);
+                is_placed = fits(labels, l);
+            }
+            if (is_placed) break;
+        }
+        if (l->row >= rows) rows = l->row + 1;
+    }
+    return rows;
+}

@@ -1,0 +1,55 @@
+/*
+ * play/look.c: the truth beside the beliefs: which client has the lock, as each
+ * server says when it is asked, every few milliseconds.
+ */
+#include "play/stage.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "lab/ask.h"
+
+static int client_lane(long number)
+{
+    if (number < 0 || number >= stage.play->scene->clients) return NO_LANE;
+    return stage.actors[number].lane;
+}
+
+/* The naive way stores the client's letter; holdfast a hash with a field
+ * "<client uuid>:<holder>", and clients have the holders 1, 2, ... */
+static int owner_of(const char *said)
+{
+    if (play_is_naive(stage.play))
+        return said[0] >= 'A' && said[1] == 0 ? client_lane(said[0] - 'A')
+                                              : NO_LANE;
+    for (const char *at = said; (at = strchr(at, ':')) != NULL; at++) {
+        char *end;
+        long holder = strtol(at + 1, &end, 10);
+        if (end > at + 1 && (*end == '\n' || *end == 0))
+            return client_lane(holder - 1);
+    }
+    return NO_LANE;
+}
+
+static void store_look(struct stock *s)
+{
+    char said[4096];
+    if (s->is_down) return;
+    if (s->look_fd < 0) s->look_fd = lab_ask_connect(NULL, s->redis.port);
+    if (s->look_fd < 0) return;
+    lab_ask_say(s->look_fd,
+                play_is_naive(stage.play) ? "GET " LOCK_NAME
+                                          : "HKEYS " LOCK_NAME,
+                said, sizeof(said));
+    int owner = owner_of(said);
+    if (owner == s->owner) return;
+    s->owner = owner;
+    stage_event(EVENT_HAS, s->lane, owner, "");
+}
+
+void stage_look(void)
+{
+    for (int i = 0; i < stage.play->scene->stores; i++)
+        if (stage.stores[i].redis.pid > 0) store_look(&stage.stores[i]);
+}

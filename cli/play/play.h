@@ -1,0 +1,102 @@
+/*
+ * play/play.h: the words in which a scene is written.  A scene is a file of
+ * play/scene/: its clients and servers, the acts, and what the naive way does.
+ * One rule: all that a scene shows happens to real servers and to real
+ * processes; nothing is simulated, and no time is assumed that can be waited
+ * for.
+ *
+ * Every scene is played twice with the same acts: the naive way, in raw Redis
+ * commands, and holdfast's way, through the public API.
+ */
+#ifndef HOLDFAST_CLI_PLAY_PLAY_H
+#define HOLDFAST_CLI_PLAY_PLAY_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "play/record.h"
+
+#define CAST_MAX 12
+#define STORES_MAX 5
+
+/* What can go wrong, as judged by the record or said by the scene. */
+enum fault {
+    FAULT_OVERLAP = 1, /* two clients believed to hold the lock */
+    FAULT_CORRUPT = 2, /* a resource took a write of a former holder */
+    FAULT_STUCK = 4,   /* nobody can get the lock, though nobody works */
+    FAULT_WRONG = 8    /* a client was told something untrue */
+};
+
+/* The naive way's commands: $me is the client's letter, $lease the lease in
+ * milliseconds.  An answer of OK or 1 grants the lock. */
+struct naive {
+    const char *acquire;
+    const char *release;
+};
+
+struct play;
+
+struct scene {
+    const char *title; /* what happens, in a few words */
+    const char *story; /* what is to be watched, in a sentence or two */
+    const char *naive_way;
+    const char *holdfast_way;
+    const char *difference; /* what makes it, in a sentence */
+    unsigned faults;        /* the naive way shows these, holdfast's none */
+    int clients;            /* 1 to CAST_MAX */
+    int stores;             /* 1 to STORES_MAX */
+    int lease_ms;
+    int has_resource;  /* clients write to it: one more server */
+    int is_fixed;      /* holdfast's way does not renew the lease */
+    const char *query; /* added to the URL of holdfast's clients, or NULL */
+    struct naive naive;
+    void (*acts)(struct play *p);
+};
+
+/* ---- the stage -------------------------------------------------------- */
+
+/* 1 in the naive way's run. */
+int play_is_naive(const struct play *p);
+/* Let this time pass; --speed makes it longer or shorter. */
+void play_wait(struct play *p, int64_t ms);
+/* A number from 0 to n - 1, from --seed. */
+int play_choose(struct play *p, int n);
+/* Something went wrong that the record does not show by itself. */
+void play_fault(struct play *p, enum fault fault, const char *what);
+
+/* ---- the clients, numbered from 0: A, B, C ---------------------------- */
+
+/* Try once to acquire the lock.  1 if it was granted. */
+int client_tries(struct play *p, int client);
+/* Acquire it, waiting for at most `ms`.  1 if it was granted. */
+int client_waits(struct play *p, int client, int64_t ms);
+/* The same in two steps: the second one waits for the answer. */
+void client_begins(struct play *p, int client, int64_t ms);
+int client_got_it(struct play *p, int client);
+/* Ask itself whether it still holds the lock.  The naive way always says so. */
+int client_checks(struct play *p, int client);
+/* Write to the resource, without another check.  1 if it was accepted. */
+int client_writes(struct play *p, int client);
+/* Release the lock.  1 if the client is told that it had held it until then. */
+int client_releases(struct play *p, int client);
+/* Only in the naive way: this command, in which $me and $lease are replaced.
+ * Its answer stays until the next one. */
+const char *client_says(struct play *p, int client, const char *command);
+/* From now on it believes, or does not; `why` is shown. */
+void client_believes(struct play *p, int client, const char *why);
+void client_ends(struct play *p, int client, const char *why);
+/* SIGSTOP, SIGCONT, SIGKILL. */
+void client_pauses(struct play *p, int client);
+void client_resumes(struct play *p, int client);
+void client_dies(struct play *p, int client);
+
+/* ---- the stores, numbered from 0 -------------------------------------- */
+
+/* Ask the server itself; the answer stays until the next question. */
+const char *store_says(struct play *p, int store, const char *command);
+void store_notes(struct play *p, int store, const char *what);
+/* SIGKILL; and start it again with what it has on disk, or with an empty one */
+void store_dies(struct play *p, int store);
+void store_restarts(struct play *p, int store, int is_empty);
+
+#endif

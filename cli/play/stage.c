@@ -1,0 +1,235 @@
+/*
+ * play/stage.c: see play/stage.h.  The clients are forked first, before there
+ * is any thread; then the servers are started, and the clients told of them.
+ */
+#include "play/stage.h"
+
+#include <poll.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+
+#include "common/exit.h"
+#include "lab/lab.h"
+#include "lab/wait.h"
+
+#define LOOK_MS 4
+/* Such an answer only a broken machine needs. */
+#define ANSWER_MS LAB_PATIENCE_MS
+
+struct stage stage;
+
+void stage_fail(struct play *p, int code, const char *format, ...)
+{
+    va_list ap;
+    va_start(ap, format);
+    vsnprintf(p->failure, sizeof(p->failure), format, ap);
+    va_end(ap);
+    exit(code);
+}
+
+int64_t stage_ms(int64_t ms)
+{
+    return ms * 100 / stage.play->speed;
+}
+
+/* ---- events ----------------------------------------------------------- */
+
+static void event_keep(const struct event *e)
+{
+    live_event(stage.play, record_event(&stage.play->record, e));
+}
+
+void stage_event(enum event_kind kind, int lane, int other, const char *text)
+{
+    struct event e = {record_now_us(), 0, 0, (int)kind, lane, other, ""};
+    snprintf(e.text, sizeof(e.text), "%s", text);
+    event_keep(&e);
+}
+
+/* "kind at until fence text" of a client. */
+static void event_hear(const struct actor *a, const char *words)
+{
+    struct event e = {.lane = a->lane, .other = NO_LANE};
+    long long at_us, until_us;
+    unsigned long long fence;
+    int used = 0;
+    if (sscanf(words, "%d %lld %lld %llu %n", &e.kind, &at_us, &until_us,
+               &fence, &used)
+        < 4)
+        return;
+    e.at_us = at_us;
+    e.until_us = until_us;
+    e.fence = fence;
+    if (e.kind == EVENT_ACCEPTED || e.kind == EVENT_REFUSED) {
+        e.other = a->lane;
+        e.lane = stage.resource_lane;
+    }
+    snprintf(e.text, sizeof(e.text), "%s", used ? words + used : "");
+    event_keep(&e);
+}
+
+static void line_hear(struct actor *a)
+{
+    char line[LAB_PROC_LINE_MAX];
+    if (!lab_proc_hear(&a->proc, line, ANSWER_MS)) {
+        if (a->proc.pid > 0)
+            stage_fail(stage.play, EXIT_BUG, "client %c has ended unasked",
+                       'A' + a->role.number);
+        return;
+    }
+    if (line[0] == 'E') event_hear(a, line + 2);
+    if (line[0] == 'S') snprintf(a->said, sizeof(a->said), "%s", line + 2);
+    if (line[0] != 'D') return;
+    a->answer = (int)strtol(line + 2, NULL, 10);
+    a->is_busy = 0;
+}
+
+/* Hear what clients say within this time, at most until one has spoken. */
+static void clients_hear(int64_t ms)
+{
+    struct pollfd fds[CAST_MAX];
+    int len = stage.play->scene->clients;
+    for (int i = 0; i < len; i++) {
+        int fd = stage.actors[i].proc.from_fd;
+        fds[i] = (struct pollfd){fd > 0 ? fd : -1, POLLIN, 0};
+    }
+    if (poll(fds, (nfds_t)len, (int)ms) <= 0) return;
+    for (int i = 0; i < len; i++)
+        if (fds[i].revents) line_hear(&stage.actors[i]);
+}
+
+void stage_turn(int64_t ms)
+{
+    int64_t end_us = record_now_us() + ms * 1000, left_ms;
+    do {
+        left_ms = (end_us - record_now_us() + 999) / 1000;
+        stage_look();
+        clients_hear(left_ms < 0 ? 0 : left_ms < LOOK_MS ? left_ms : LOOK_MS);
+    } while (record_now_us() < end_us);
+}
+
+void stage_tell(int client, const char *format, ...)
+{
+    char line[LAB_PROC_LINE_MAX];
+    va_list ap;
+    va_start(ap, format);
+    vsnprintf(line, sizeof(line), format, ap);
+    va_end(ap);
+    stage.actors[client].is_busy = 1;
+    lab_proc_say(&stage.actors[client].proc, "%s", line);
+}
+
+int stage_answer(int client)
+{
+    int64_t end_us = record_now_us() + ANSWER_MS * INT64_C(1000);
+    while (stage.actors[client].is_busy) {
+        if (record_now_us() > end_us)
+            stage_fail(stage.play, EXIT_BUG, "client %c does not answer",
+                       'A' + client);
+        stage_turn(1);
+    }
+    return stage.actors[client].answer;
+}
+
+/* ---- the beginning ----------------------------------------------------- */
+
+static void lab_need(int status)
+{
+    if (status == LAB_ABSENT)
+        stage_fail(stage.play, EXIT_UNREACHABLE,
+                   "%s: install the package redis-server", lab_error());
+    if (status < 0) stage_fail(stage.play, EXIT_BUG, "%s", lab_error());
+}
+
+static void clients_enter(struct play *p)
+{
+    char name[40];
+    for (int i = 0; i < p->scene->clients; i++) {
+        struct actor *a = &stage.actors[i];
+        snprintf(name, sizeof(name), "client %c", 'A' + i);
+        a->lane = record_lane(&p->record, LANE_CLIENT, name);
+        a->role = (struct role){p, i, stage_ms(p->scene->lease_ms)};
+        lab_need(lab_proc_start(
+            &a->proc, play_is_naive(p) ? client_naive : client_holdfast,
+            &a->role));
+    }
+}
+
+static void stores_start(struct play *p)
+{
+    static const char *const durable[] = {"--appendonly", "yes",
+                                          "--appendfsync", "always", NULL};
+    char name[40];
+    for (int i = 0; i < p->scene->stores; i++) {
+        struct stock *s = &stage.stores[i];
+        s->look_fd = -1;
+        s->owner = NO_LANE;
+        if (p->scene->stores == 1)
+            snprintf(name, sizeof(name), "the lock, on Redis");
+        else
+            snprintf(name, sizeof(name), "Redis %d", i + 1);
+        s->lane = record_lane(&p->record, LANE_STORE, name);
+        lab_need(
+            lab_server_start(&s->redis, p->scene->stores > 1 ? durable : NULL));
+    }
+    if (!p->scene->has_resource) return;
+    stage.resource_lane =
+        record_lane(&p->record, LANE_RESOURCE, "the account that is written");
+    lab_need(lab_server_start(&stage.resource, NULL));
+}
+
+/* The URL of holdfast's clients, for a machine that may be slow. */
+static void url_write(const struct play *p, char *out, size_t size)
+{
+    size_t len = (size_t)snprintf(out, size, "%s://",
+                                  p->scene->stores > 1 ? "redlock" : "redis");
+    for (int i = 0; i < p->scene->stores; i++)
+        len += (size_t)snprintf(out + len, size - len, "%s127.0.0.1:%d",
+                                i ? "," : "", stage.stores[i].redis.port);
+    snprintf(out + len, size - len, "?%s",
+             p->scene->query ? p->scene->query : "patience=20s&timeout=20s");
+}
+
+static void client_connect(struct play *p, int client)
+{
+    char url[256];
+    if (play_is_naive(p)) {
+        for (int i = 0; i < p->scene->stores; i++) {
+            stage_tell(client, "store %d", stage.stores[i].redis.port);
+            stage_answer(client);
+        }
+    } else {
+        url_write(p, url, sizeof(url));
+        stage_tell(client, "url %s", url);
+        stage_answer(client);
+    }
+    if (!p->scene->has_resource) return;
+    stage_tell(client,
+               play_is_naive(p) ? "resource %d"
+                                : "resource redis://127.0.0.1:%d?timeout=20s",
+               stage.resource.port);
+    stage_answer(client);
+}
+
+/* The record begins when all are on stage. */
+void stage_run(struct play *p)
+{
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    watch_leave();
+    stage.play = p;
+    p->record.began_us = record_now_us();
+    clients_enter(p);
+    stores_start(p);
+    for (int i = 0; i < p->scene->clients; i++) client_connect(p, i);
+    p->record.began_us = record_now_us();
+    p->record.events_len = 0;
+    stage_turn(stage_ms(60));
+    p->scene->acts(p);
+    stage_turn(stage_ms(150));
+    p->record.ended_us = record_now_us() - p->record.began_us;
+    exit(EXIT_OK);
+}
