@@ -43,6 +43,7 @@ help:
 	@echo 'make soak-model  and the large ones, an hour or more'
 	@echo 'make versions  the redis tests on each server that is installed'
 	@echo 'make interop   with the real Redisson, redsync, redis-py and others'
+	@echo 'make lab-pictures  the drawings of docs/lab, from real runs'
 	@echo 'make install   PREFIX=$(PREFIX) DESTDIR=$(DESTDIR)'
 	@echo 'make clean     remove the build folders'
 
@@ -124,6 +125,9 @@ interop: configure
 	$(COMPILE) --target interop
 	sh tools/interop.sh $(BUILD) $(INTEROP)
 
+lab-pictures: product
+	HOLDFAST=$(BUILD)/holdfast sh tools/lab_pictures.sh
+
 install: product
 	$(COMPILE) --target completions
 	DESTDIR="$(DESTDIR)" $(CMAKE) --install $(BUILD)
@@ -133,4 +137,5 @@ clean:
 
 .PHONY: all help configure product run test slow test-all tidy format san asan tsan \
     asan-build tsan-build asan-configure tsan-configure fuzz \
-    bench soak model soak-model versions interop install clean
+    bench soak model soak-model versions interop lab-pictures install \
+    clean

@@ -50,6 +50,11 @@ static void play_prepare(struct play *p, const struct scene_row *row,
 static int way_judge(const struct play *p, const struct options *o)
 {
     unsigned wanted = p->scene->faults;
+    if (p->faults & FAULT_VOID) {
+        say_error("lab: %s: %s: %s; try again, or with --speed 50", p->name,
+                  p->way == WAY_NAIVE ? "naive" : "holdfast", p->said);
+        return EXIT_VIOLATED;
+    }
     if (o->must_not) {
         int is_judged = p->way == WAY_HOLDFAST || o->way == ONLY_NAIVE;
         if (!is_judged || !(p->faults & (unsigned)o->must_not)) return EXIT_OK;
@@ -57,7 +62,7 @@ static int way_judge(const struct play *p, const struct options *o)
         return EXIT_VIOLATED;
     }
     if (p->way == WAY_NAIVE && (p->faults & wanted) == wanted) return EXIT_OK;
-    if (p->way == WAY_HOLDFAST && p->faults == 0) return EXIT_OK;
+    if (p->way == WAY_HOLDFAST && !(p->faults & wanted)) return EXIT_OK;
     say_error("lab: %s: %s: not as expected: %s", p->name,
               p->way == WAY_NAIVE ? "naive" : "holdfast", p->verdict);
     return EXIT_VIOLATED;

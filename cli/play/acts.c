@@ -6,6 +6,8 @@
 
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -35,19 +37,26 @@ int play_choose(struct play *p, int n)
     return (int)((z ^ z >> 31) % (uint64_t)n);
 }
 
-void play_fault(struct play *p, enum fault fault, const char *what)
+int play_needs(struct play *p, int is_so, const char *what)
+{
+    char text[EVENT_TEXT_MAX];
+    if (is_so) return 1;
+    snprintf(text, sizeof(text), "it did not come to this: %s", what);
+    play_says(p, FAULT_VOID, text);
+    return 0;
+}
+
+void play_says(struct play *p, enum fault fault, const char *what)
 {
     p->faults |= fault;
-    snprintf(p->wrong, sizeof(p->wrong), "%s", what);
+    snprintf(p->said, sizeof(p->said), "%s", what);
 }
 
 /* ---- the clients ------------------------------------------------------- */
 
 int client_tries(struct play *p, int client)
 {
-    (void)p;
-    stage_tell(client, "acquire 0");
-    return stage_answer(client);
+    return client_waits(p, client, 0);
 }
 
 void client_begins(struct play *p, int client, int64_t ms)
@@ -185,4 +194,41 @@ void store_restarts(struct play *p, int store, int is_empty)
     s->is_down = 0;
     stage_event(EVENT_STARTED, s->lane, NO_LANE,
                 is_empty ? "restarted, empty" : "restarted");
+}
+
+int64_t store_counts(struct play *p, int store, const char *command)
+{
+    char field[64];
+    const char *said = store_says(p, store, "INFO commandstats");
+    snprintf(field, sizeof(field), "cmdstat_%s:calls=", command);
+    const char *at = strstr(said, field);
+    return at ? strtoll(at + strlen(field), NULL, 10) : 0;
+}
+
+/* ---- the pair ------------------------------------------------------------ */
+
+void pair_lags(struct play *p)
+{
+    lab_proxy_delay(&stage.behind, LAB_DOWN, 3600000);
+    store_notes(p, 1, "lags behind");
+}
+
+void pair_fails_over(struct play *p)
+{
+    struct lab_server *replica = &stage.stores[1].redis;
+    store_dies(p, 0);
+    if (lab_server_do(replica, "REPLICAOF NO ONE") < 0)
+        stage_fail(p, EXIT_BUG, "%s", lab_error());
+    lab_proxy_aim(&stage.front, replica->port);
+    store_notes(p, 1, "becomes the primary");
+}
+
+void pair_returns(struct play *p)
+{
+    store_restarts(p, 0, 1);
+    if (lab_server_follow(&stage.stores[0].redis, "127.0.0.1",
+                          stage.stores[1].redis.port)
+        < 0)
+        stage_fail(p, EXIT_BUG, "%s", lab_error());
+    store_notes(p, 0, "is a replica now");
 }

@@ -59,6 +59,16 @@ static void open_lock(struct holder *h)
         client_done(h->self, 1);
 }
 
+/* The operator's part: the members are new, and may vote at once. */
+static void quorum_init(struct holder *h, const char *url)
+{
+    struct hf_error err = {0};
+    if (hf_quorum_init(url, NULL, NULL, NULL, &err) != HF_OK)
+        trouble_say(h, &err);
+    else
+        client_done(h->self, 1);
+}
+
 static void open_resource(struct holder *h, const char *url)
 {
     struct hf_error err = {0};
@@ -96,9 +106,11 @@ static void acquire(struct holder *h, int64_t wait_ms)
         return;
     }
     h->hold = NULL;
-    int is_taken = status == HF_TAKEN || status == HF_TIMEOUT;
-    client_event(h->self, EVENT_TAKEN, record_now_us(), 0, 0,
-                 is_taken ? "" : hf_status_text(status));
+    const char *why = status == HF_TAKEN || status == HF_TIMEOUT ? ""
+                      : status == HF_UNAVAILABLE
+                          ? "not granted: too few servers confirm it"
+                          : hf_status_text(status);
+    client_event(h->self, EVENT_TAKEN, record_now_us(), 0, 0, why);
     client_done(h->self, 0);
 }
 
@@ -109,7 +121,7 @@ static void release(struct holder *h)
     h->hold = NULL;
     h->until_us = 0;
     client_event(h->self, EVENT_ENDS, record_now_us(), 0, 0,
-                 status == HF_OK ? "released" : hf_status_text(status));
+                 status == HF_OK ? "released" : "its release is refused");
     client_done(h->self, status == HF_OK);
 }
 
@@ -132,6 +144,8 @@ static void line_obey(struct holder *h, char *line)
     if (strncmp(line, "url ", 4) == 0) {
         snprintf(h->url, sizeof(h->url), "%s", words);
         open_lock(h);
+    } else if (strncmp(line, "init ", 5) == 0) {
+        quorum_init(h, words);
     } else if (strncmp(line, "resource ", 9) == 0) {
         open_resource(h, words);
     } else if (strncmp(line, "acquire ", 8) == 0) {

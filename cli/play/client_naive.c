@@ -18,8 +18,10 @@
 struct naive_client {
     struct lab_proc *self;
     const struct role *role;
-    int stores[STORES_MAX], stores_len;
-    int resource;
+    struct line {
+        int port, fd; /* -1: not connected */
+    } stores[STORES_MAX], resource;
+    int stores_len;
     char reply[LAB_PROC_LINE_MAX];
 };
 
@@ -43,13 +45,21 @@ static void command_fill(const struct naive_client *c, const char *command,
     out[len] = 0;
 }
 
-/* The answer of one server, of which more than 0 is its port's descriptor. */
-static const char *store_ask(struct naive_client *c, int fd,
+/* The answer of one server.  A line that was broken is opened again once. */
+static const char *store_ask(struct naive_client *c, struct line *to,
                              const char *command)
 {
-    char line[LAB_PROC_LINE_MAX];
-    command_fill(c, command, line, sizeof(line));
-    return lab_ask_say(fd, line, c->reply, sizeof(c->reply));
+    char words[LAB_PROC_LINE_MAX];
+    command_fill(c, command, words, sizeof(words));
+    for (int tries = 0; tries < 2; tries++) {
+        if (to->fd < 0) to->fd = lab_ask_connect(NULL, to->port);
+        if (to->fd < 0) return "(no connection)";
+        lab_ask_say(to->fd, words, c->reply, sizeof(c->reply));
+        if (!strstr(c->reply, "(no answer)")) break;
+        close(to->fd);
+        to->fd = -1;
+    }
+    return c->reply;
 }
 
 /* How many servers say OK or 1. */
@@ -57,7 +67,7 @@ static int stores_agree(struct naive_client *c, const char *command)
 {
     int agree = 0;
     for (int i = 0; i < c->stores_len; i++) {
-        const char *said = store_ask(c, c->stores[i], command);
+        const char *said = store_ask(c, &c->stores[i], command);
         agree += strcmp(said, "OK") == 0 || strcmp(said, "1") == 0;
     }
     return agree;
@@ -92,7 +102,7 @@ static void release(struct naive_client *c)
 
 static void resource_write(struct naive_client *c)
 {
-    const char *said = store_ask(c, c->resource, "SET " RESOURCE_NAME " $me");
+    const char *said = store_ask(c, &c->resource, "SET " RESOURCE_NAME " $me");
     int is_ok = strcmp(said, "OK") == 0;
     client_event(c->self, is_ok ? EVENT_ACCEPTED : EVENT_REFUSED,
                  record_now_us(), 0, 0, "");
@@ -105,15 +115,15 @@ static void line_obey(struct naive_client *c, char *line)
     words = words ? words + 1 : line + strlen(line);
     if (strncmp(line, "store ", 6) == 0) {
         c->stores[c->stores_len++] =
-            lab_ask_connect(NULL, (int)strtol(words, NULL, 10));
-        client_done(c->self, c->stores[c->stores_len - 1] >= 0);
+            (struct line){(int)strtol(words, NULL, 10), -1};
+        client_done(c->self, 1);
     } else if (strncmp(line, "resource ", 9) == 0) {
-        c->resource = lab_ask_connect(NULL, (int)strtol(words, NULL, 10));
-        client_done(c->self, c->resource >= 0);
+        c->resource = (struct line){(int)strtol(words, NULL, 10), -1};
+        client_done(c->self, 1);
     } else if (strncmp(line, "acquire ", 8) == 0) {
         acquire(c, strtoll(words, NULL, 10));
     } else if (strncmp(line, "say ", 4) == 0) {
-        lab_proc_say(c->self, "S %s", store_ask(c, c->stores[0], words));
+        lab_proc_say(c->self, "S %s", store_ask(c, &c->stores[0], words));
         client_done(c->self, 1);
     } else if (strcmp(line, "release") == 0) {
         release(c);

@@ -37,23 +37,27 @@ static size_t text_add(char *out, size_t size, size_t len, const char *format,
 static void verdict_write(struct play *p)
 {
     size_t size = sizeof(p->verdict), len = 0;
-    long long ms = p->overlap_us / 1000;
-    if (p->overlap_us > 0)
-        len =
-            text_add(p->verdict, size, len,
-                     "two clients believed to hold the lock, for %lld ms", ms);
-    else
+    if (p->said[0])
+        len = (size_t)snprintf(p->verdict, size, "%s", p->said);
+    else if (p->overlap_us == 0)
         len =
             text_add(p->verdict, size, len,
                      "at no time did two clients believe to hold the lock", 0);
+    if (p->overlap_us > 0)
+        len = text_add(p->verdict, size, len,
+                       len ? "; two clients believed to hold the lock, for "
+                             "%lld ms"
+                           : "two clients believed to hold the lock, for "
+                             "%lld ms",
+                       p->overlap_us / 1000);
     if (p->stale > 0)
         len = text_add(p->verdict, size, len,
                        "; writes of a former holder that were accepted: %lld",
                        p->stale);
     if (p->refused > 0)
-        len = text_add(p->verdict, size, len, "; refused: %lld", p->refused);
-    if (p->wrong[0] && len < size)
-        snprintf(p->verdict + len, size - len, "; %s", p->wrong);
+        (void)text_add(p->verdict, size, len,
+                       "; writes of a former holder that were refused: %lld",
+                       p->refused);
 }
 
 void run_judge(struct play *p)

@@ -20,9 +20,9 @@ static const char *kind_words(int kind)
 {
     switch (kind) {
     case EVENT_ASKS:
-        return "asks for the lock, and waits";
+        return "asks for the lock";
     case EVENT_TAKEN:
-        return "is refused: another client has the lock";
+        return "does not get the lock";
     case EVENT_PAUSED:
         return "is paused (SIGSTOP)";
     case EVENT_RESUMED:
@@ -141,7 +141,7 @@ void live_verdict(const struct play *p)
     json_int(&j, "accepted", p->accepted);
     json_int(&j, "refused", p->refused);
     json_int(&j, "stale", p->stale);
-    json_bool(&j, "ok", p->faults == 0);
+    json_bool(&j, "ok", !(p->faults & (p->scene->faults | FAULT_VOID)));
     json_text(&j, "text", p->verdict);
     json_end(&j);
     (void)write_all(STDOUT_FILENO, j.buf, j.len);

@@ -50,6 +50,6 @@ static void store_look(struct stock *s)
 
 void stage_look(void)
 {
-    for (int i = 0; i < stage.play->scene->stores; i++)
+    for (int i = 0; i < stage.stores_len; i++)
         if (stage.stores[i].redis.pid > 0) store_look(&stage.stores[i]);
 }

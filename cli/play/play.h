@@ -21,10 +21,12 @@
 
 /* What can go wrong, as judged by the record or said by the scene. */
 enum fault {
+    FAULT_NONE = 0,
     FAULT_OVERLAP = 1, /* two clients believed to hold the lock */
     FAULT_CORRUPT = 2, /* a resource took a write of a former holder */
     FAULT_STUCK = 4,   /* nobody can get the lock, though nobody works */
-    FAULT_WRONG = 8    /* a client was told something untrue */
+    FAULT_HERD = 8,    /* waiters ask the server far too often */
+    FAULT_VOID = 16 /* the scene did not come to its point: it proves nothing */
 };
 
 /* The naive way's commands: $me is the client's letter, $lease the lease in
@@ -42,13 +44,17 @@ struct scene {
     const char *naive_way;
     const char *holdfast_way;
     const char *difference; /* what makes it, in a sentence */
-    unsigned faults;        /* the naive way shows these, holdfast's none */
-    int clients;            /* 1 to CAST_MAX */
-    int stores;             /* 1 to STORES_MAX */
+    unsigned faults;  /* the naive way shows these, and holdfast none of them */
+    int clients;      /* 1 to CAST_MAX */
+    int stores;       /* 1 to STORES_MAX: of a quorum, or see is_pair */
+    int naive_stores; /* if the naive way has fewer; 0: as many */
+    int is_pair; /* a primary and its replica, which clients reach through a
+                  * proxy that pair_fails_over() turns round */
+    int has_resource; /* clients write to it: one more server */
     int lease_ms;
-    int has_resource;  /* clients write to it: one more server */
     int is_fixed;      /* holdfast's way does not renew the lease */
-    const char *query; /* added to the URL of holdfast's clients, or NULL */
+    const char *query; /* of the URL of holdfast's clients, or NULL */
+    const char *const *store_args; /* of redis-server, or NULL */
     struct naive naive;
     void (*acts)(struct play *p);
 };
@@ -61,8 +67,11 @@ int play_is_naive(const struct play *p);
 void play_wait(struct play *p, int64_t ms);
 /* A number from 0 to n - 1, from --seed. */
 int play_choose(struct play *p, int n);
-/* Something went wrong that the record does not show by itself. */
-void play_fault(struct play *p, enum fault fault, const char *what);
+/* The scene goes on only if this is so; otherwise the run has failed. */
+int play_needs(struct play *p, int is_so, const char *what);
+/* What came of it, where the record does not show that by itself; `fault` is
+ * FAULT_NONE if it went well. */
+void play_says(struct play *p, enum fault fault, const char *what);
 
 /* ---- the clients, numbered from 0: A, B, C ---------------------------- */
 
@@ -98,5 +107,14 @@ void store_notes(struct play *p, int store, const char *what);
 /* SIGKILL; and start it again with what it has on disk, or with an empty one */
 void store_dies(struct play *p, int store);
 void store_restarts(struct play *p, int store, int is_empty);
+/* How many of these commands the server has carried out. */
+int64_t store_counts(struct play *p, int store, const char *command);
+
+/* Of a pair: from now on the replica hears nothing new.  And: the primary dies,
+ * the replica becomes the primary, and clients are led there. */
+void pair_lags(struct play *p);
+void pair_fails_over(struct play *p);
+/* The old primary comes back as the replica of the new one. */
+void pair_returns(struct play *p);
 
 #endif

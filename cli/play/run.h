@@ -19,9 +19,9 @@ struct play {
     int is_json;
     int is_quiet;
     struct record record;
-    unsigned faults;            /* enum fault */
-    char wrong[EVENT_TEXT_MAX]; /* of play_fault() */
-    char verdict[256];          /* in one sentence */
+    unsigned faults;           /* enum fault */
+    char said[EVENT_TEXT_MAX]; /* of play_says() */
+    char verdict[256];         /* in one sentence */
     int64_t overlap_us;
     int accepted, refused, stale; /* writes */
     char failure[512];            /* why it could not be played; "": it was */

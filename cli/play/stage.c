@@ -159,37 +159,71 @@ static void clients_enter(struct play *p)
     }
 }
 
-static void stores_start(struct play *p)
+static void store_start(struct play *p, int i)
 {
     static const char *const durable[] = {"--appendonly", "yes",
                                           "--appendfsync", "always", NULL};
+    static const char *const pair[] = {"Redis, the primary", "its replica"};
+    struct stock *s = &stage.stores[i];
     char name[40];
-    for (int i = 0; i < p->scene->stores; i++) {
-        struct stock *s = &stage.stores[i];
-        s->look_fd = -1;
-        s->owner = NO_LANE;
-        if (p->scene->stores == 1)
-            snprintf(name, sizeof(name), "the lock, on Redis");
-        else
-            snprintf(name, sizeof(name), "Redis %d", i + 1);
-        s->lane = record_lane(&p->record, LANE_STORE, name);
-        lab_need(
-            lab_server_start(&s->redis, p->scene->stores > 1 ? durable : NULL));
+    int is_quorum = stage.stores_len > 1 && !p->scene->is_pair;
+    s->look_fd = -1;
+    s->owner = NO_LANE;
+    if (p->scene->is_pair)
+        snprintf(name, sizeof(name), "%s", pair[i]);
+    else if (is_quorum)
+        snprintf(name, sizeof(name), "Redis %d", i + 1);
+    else
+        snprintf(name, sizeof(name), "the lock, on Redis");
+    s->lane = record_lane(&p->record, LANE_STORE, name);
+    lab_need(lab_server_start(&s->redis,
+                              is_quorum ? durable : p->scene->store_args));
+}
+
+/* Servers are forked before the threads of proxies are there. */
+static void pair_start(void)
+{
+    struct stock *s = stage.stores;
+    lab_need(lab_proxy_start(&stage.front, s[0].redis.port));
+    lab_need(lab_proxy_start(&stage.behind, s[0].redis.port));
+    lab_need(lab_server_follow(&s[1].redis, "127.0.0.1", stage.behind.port));
+}
+
+static void stores_start(struct play *p)
+{
+    int is_fewer = play_is_naive(p) && p->scene->naive_stores;
+    stage.stores_len = is_fewer ? p->scene->naive_stores : p->scene->stores;
+    for (int i = 0; i < stage.stores_len; i++) store_start(p, i);
+    if (p->scene->has_resource) {
+        stage.resource_lane = record_lane(&p->record, LANE_RESOURCE,
+                                          "the account that is written");
+        lab_need(lab_server_start(&stage.resource, NULL));
     }
-    if (!p->scene->has_resource) return;
-    stage.resource_lane =
-        record_lane(&p->record, LANE_RESOURCE, "the account that is written");
-    lab_need(lab_server_start(&stage.resource, NULL));
+    if (p->scene->is_pair) pair_start();
+}
+
+/* The port at which clients find a store. */
+static int client_port(const struct play *p, int store)
+{
+    return p->scene->is_pair ? stage.front.port
+                             : stage.stores[store].redis.port;
+}
+
+/* How many stores a client asks. */
+static int client_stores(const struct play *p)
+{
+    return p->scene->is_pair ? 1 : stage.stores_len;
 }
 
 /* The URL of holdfast's clients, for a machine that may be slow. */
 static void url_write(const struct play *p, char *out, size_t size)
 {
-    size_t len = (size_t)snprintf(out, size, "%s://",
-                                  p->scene->stores > 1 ? "redlock" : "redis");
-    for (int i = 0; i < p->scene->stores; i++)
+    int stores = client_stores(p);
+    size_t len =
+        (size_t)snprintf(out, size, "%s://", stores > 1 ? "redlock" : "redis");
+    for (int i = 0; i < stores; i++)
         len += (size_t)snprintf(out + len, size - len, "%s127.0.0.1:%d",
-                                i ? "," : "", stage.stores[i].redis.port);
+                                i ? "," : "", client_port(p, i));
     snprintf(out + len, size - len, "?%s",
              p->scene->query ? p->scene->query : "patience=20s&timeout=20s");
 }
@@ -198,12 +232,17 @@ static void client_connect(struct play *p, int client)
 {
     char url[256];
     if (play_is_naive(p)) {
-        for (int i = 0; i < p->scene->stores; i++) {
-            stage_tell(client, "store %d", stage.stores[i].redis.port);
+        for (int i = 0; i < client_stores(p); i++) {
+            stage_tell(client, "store %d", client_port(p, i));
             stage_answer(client);
         }
     } else {
         url_write(p, url, sizeof(url));
+        if (client == 0 && client_stores(p) > 1) {
+            stage_tell(client, "init %s", url);
+            if (!stage_answer(client))
+                stage_fail(p, EXIT_BUG, "the quorum cannot be set up");
+        }
         stage_tell(client, "url %s", url);
         stage_answer(client);
     }

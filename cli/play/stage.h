@@ -6,7 +6,6 @@
 #ifndef HOLDFAST_CLI_PLAY_STAGE_H
 #define HOLDFAST_CLI_PLAY_STAGE_H
 
-#include "lab/clock.h"
 #include "lab/proc.h"
 #include "lab/proxy.h"
 #include "lab/server.h"
@@ -23,8 +22,6 @@ struct actor {
 
 struct stock {
     struct lab_server redis;
-    struct lab_proxy proxy; /* only of a pair */
-    struct lab_clock clock; /* only where one is to jump */
     int lane;
     int look_fd; /* for looking at the lock; -1: not connected */
     int is_down;
@@ -35,7 +32,10 @@ struct stage {
     struct play *play;
     struct actor actors[CAST_MAX];
     struct stock stores[STORES_MAX];
+    int stores_len;
     struct lab_server resource;
+    struct lab_proxy front;  /* of a pair: between clients and the primary */
+    struct lab_proxy behind; /* between the primary and the replica */
     int resource_lane;
 };
 extern struct stage stage; /* of this process: a run has one */

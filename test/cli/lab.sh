@@ -66,4 +66,12 @@ check 'it is named, with its package' err_has 'install the package redis-server'
 check 'nothing is left behind of it' is_clean
 expect 0 'the scenarios are listed' "$HOLDFAST" lab list
 check 'with a title' out_has '^pause  *A holder is paused'
+
+# ---- the chapters -----------------------------------------------------------
+for name in $("$HOLDFAST" lab list -q); do
+    check "$name has a chapter with its drawing" \
+        grep -q "]($name.svg)" "$tests/../../docs/lab/$name.md"
+    check "$name is in the list of chapters" \
+        grep -q "]($name.md)" "$tests/../../docs/lab/README.md"
+done
 finish

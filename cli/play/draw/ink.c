@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-#define CHAR_WIDTH 6.0 /* of 11 px in the widest of the usual fonts */
+#define CHAR_WIDTH 6.4 /* of 11 px in the widest of the usual fonts */
 
 void ink_escaped(FILE *out, const char *text)
 {

@@ -34,32 +34,60 @@ static void label_shift(struct label *l, int part)
     l->to = l->from + width;
 }
 
-/* From the right to the left: a text of the left then has a line of its own. */
-static void labels_sort(struct label *labels, int len)
+/* Does the text cover the point of another label that has no place yet? */
+static int covers(const struct label *l, const struct label *end)
+{
+    for (const struct label *other = l + 1; other < end; other++)
+        if (other->x > l->from - 2 && other->x < l->to + 2) return 1;
+    return 0;
+}
+
+static int label_place(struct label *labels, struct label *l,
+                       const struct label *end, int rows, int is_strict)
+{
+    for (l->row = 0; l->row <= rows; l->row++) {
+        for (int part = 0; part <= 4; part++) {
+            label_shift(l, part);
+            if (fits(labels, l) && !(is_strict && covers(l, end))) return 1;
+        }
+    }
+    return 0;
+}
+
+static void labels_sort(struct label *labels, int len, int is_falling)
 {
     for (int i = 1; i < len; i++) {
         struct label l = labels[i];
         int j = i;
-        for (; j > 0 && labels[j - 1].x < l.x; j--) labels[j] = labels[j - 1];
+        for (; j > 0
+               && (is_falling ? labels[j - 1].x < l.x : labels[j - 1].x > l.x);
+             j--)
+            labels[j] = labels[j - 1];
         labels[j] = l;
     }
 }
 
+/* How many rows; each label without a good place counts as many. */
+static int labels_try(struct label *labels, int len, int is_falling, int *rows)
+{
+    int bad = 0;
+    *rows = 0;
+    labels_sort(labels, len, is_falling);
+    for (int i = 0; i < len; i++) {
+        struct label *l = &labels[i], *end = labels + len;
+        if (!label_place(labels, l, end, *rows, 1)
+            && !label_place(labels, l, end, *rows, 0))
+            bad++;
+        if (l->row >= *rows) *rows = l->row + 1;
+    }
+    return *rows + 100 * bad;
+}
+
 int labels_place(struct label *labels, int len)
 {
-    int rows = 0;
-    labels_sort(labels, len);
-    for (int i = 0; i < len; i++) {
-        struct label *l = &labels[i];
-        int is_placed = 0;
-        for (l->row = 0; !is_placed && l->row <= rows; l->row++) {
-            for (int part = 0; !is_placed && part <= 4; part++) {
-                label_shift(l, part);
-                is_placed = fits(labels, l);
-            }
-            if (is_placed) break;
-        }
-        if (l->row >= rows) rows = l->row + 1;
-    }
+    int rows;
+    int falling = labels_try(labels, len, 1, &rows);
+    int rising = labels_try(labels, len, 0, &rows);
+    if (falling < rising) (void)labels_try(labels, len, 1, &rows);
     return rows;
 }

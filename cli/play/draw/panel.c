@@ -7,8 +7,9 @@
 #define ROW 14       /* of labels */
 #define BAR 16       /* height */
 #define BAR_STORE 12 /* of stores, which are not believed but are so */
-#define LANE_GAP 12
-#define COLUMNS 76
+#define LANE_GAP 13
+#define COLUMNS 72
+#define COLUMNS_BOLD 62
 #define COLORS 6
 #define RIGHT (PANEL_WIDTH - PANEL_EDGE)
 
@@ -57,7 +58,7 @@ static const char *short_words(const struct event *e)
 {
     switch (e->kind) {
     case EVENT_TAKEN:
-        return e->text[0] ? e->text : "refused";
+        return e->text[0] ? e->text : "does not get it";
     case EVENT_PAUSED:
         return "paused";
     case EVENT_RESUMED:
@@ -294,7 +295,7 @@ static void labels_draw(const struct panel *n, const struct label *labels,
             fprintf(n->out, "<path d=\"M%.1f %.1fV%.1f\" class=\"e\"/>\n",
                     labels[i].x, bottom_y - labels[i].row * ROW - 2, bottom_y);
     for (int i = 0; i < len; i++)
-        ink_text(n->out, labels[i].from, bottom_y - labels[i].row * ROW - 4,
+        ink_text(n->out, labels[i].from, bottom_y - labels[i].row * ROW - 6,
                  labels[i].class, labels[i].text);
 }
 
@@ -308,7 +309,7 @@ static double lane_draw(struct panel *n, int lane, double y)
     int row = name_row(l->name, labels, len, rows);
     double bar_y = y + (row >= rows ? row + 1 : rows) * ROW;
     n->bar_y[lane] = bar_y;
-    ink_text(n->out, PANEL_EDGE, bar_y - row * ROW - 4, "n", l->name);
+    ink_text(n->out, PANEL_EDGE, bar_y - row * ROW - 6, "n", l->name);
     labels_draw(n, labels, len, bar_y);
     if (n->out)
         fprintf(n->out, "<path d=\"M%d %.1fH%d\" class=\"f\"/>\n", PANEL_EDGE,
@@ -352,8 +353,9 @@ static double heading_draw(const struct panel *n, double y)
 
 static double verdict_draw(const struct panel *n, double y)
 {
-    return ink_lines(n->out, PANEL_EDGE, y + 12, 15, COLUMNS,
-                     n->p->faults ? "l r b" : "l g b", n->p->verdict);
+    return ink_lines(n->out, PANEL_EDGE, y + 12, 15, COLUMNS_BOLD,
+                     n->p->faults & n->p->scene->faults ? "l r b" : "l g b",
+                     n->p->verdict);
 }
 
 static double lanes_draw(struct panel *n, double y)
@@ -366,7 +368,7 @@ static double lanes_draw(struct panel *n, double y)
     y += rows * ROW + 8;
     n->top_y = y;
     for (int i = 0; i < len; i++)
-        ink_text(n->out, labels[i].from, y - labels[i].row * ROW - 4,
+        ink_text(n->out, labels[i].from, y - labels[i].row * ROW - 6,
                  labels[i].class, labels[i].text);
     for (int i = 0; i < n->p->record.lanes_len; i++) y = lane_draw(n, i, y);
     return y;

@@ -102,7 +102,7 @@ int draw_file_check(const char *path)
 static double head_draw(FILE *out, const struct scene *scene)
 {
     double y = ink_lines(out, PANEL_EDGE, 26, 19, 54, "t", scene->title);
-    return ink_lines(out, PANEL_EDGE, y + 1, 15, 78, "l", scene->story) + 2;
+    return ink_lines(out, PANEL_EDGE, y + 1, 15, 72, "l", scene->story) + 2;
 }
 
 static double body_draw(FILE *out, const struct play *plays, int len, double y)
@@ -115,7 +115,7 @@ static double body_draw(FILE *out, const struct play *plays, int len, double y)
         panel_draw(out, &plays[i], y);
         y = end_y + 10;
     }
-    y = ink_lines(out, PANEL_EDGE, y + 8, 15, 78, "l",
+    y = ink_lines(out, PANEL_EDGE, y + 8, 15, 72, "l",
                   plays[0].scene->difference);
     return out ? legend_draw(out, y) : y + 42;
 }
@@ -128,7 +128,7 @@ static void svg_draw(FILE *out, const struct play *plays, int len)
             "<svg xmlns=\"http://www.w3.org/2000/svg\" "
             "viewBox=\"0 0 %d %.0f\" width=\"%d\" height=\"%.0f\" "
             "role=\"img\"><title>",
-            PANEL_WIDTH, height, PANEL_WIDTH * 3 / 2, height * 3 / 2);
+            PANEL_WIDTH, height, PANEL_WIDTH * 5 / 4, height * 5 / 4);
     ink_escaped(out, scene->title);
     fputs("</title>\n", out);
     svg_styles(out);

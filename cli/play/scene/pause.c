@@ -10,11 +10,14 @@ enum { A, B };
 
 static void acts(struct play *p)
 {
-    if (!client_waits(p, A, 20000) || !client_checks(p, A)) return;
+    if (!play_needs(p, client_waits(p, A, 20000), "client A has the lock")
+        || !play_needs(p, client_checks(p, A), "client A still has it"))
+        return;
     play_wait(p, 200);
     client_pauses(p, A);
     play_wait(p, 200);
-    client_waits(p, B, 20000);
+    if (!play_needs(p, client_waits(p, B, 20000), "client B has the lock"))
+        return;
     play_wait(p, 200);
     client_writes(p, B);
     play_wait(p, 200);

@@ -1,0 +1,17 @@
+#!/bin/sh
+# lab_pictures.sh: the drawings of docs/lab/, made from real runs: one for each
+# scenario, and that of the README.
+#
+#     sh tools/lab_pictures.sh [NAME...]
+#
+# HOLDFAST is the command (build/holdfast).  On a busy machine the times in the
+# drawings are those of a busy machine: let it be idle.
+set -eu
+cd "$(dirname "$0")/.."
+HOLDFAST=${HOLDFAST:-build/holdfast}
+[ $# -gt 0 ] || set -- $("$HOLDFAST" lab list -q)
+for name; do
+    echo "$name"
+    "$HOLDFAST" lab run "$name" -q --svg "docs/lab/$name.svg"
+done
+"$HOLDFAST" lab run pause -q --way holdfast --svg docs/lab/pause-holdfast.svg
