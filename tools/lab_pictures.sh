@@ -9,6 +9,7 @@
 set -eu
 cd "$(dirname "$0")/.."
 HOLDFAST=${HOLDFAST:-build/holdfast}
+# shellcheck disable=SC2046 # a word for each name
 [ $# -gt 0 ] || set -- $("$HOLDFAST" lab list -q)
 for name; do
     echo "$name"

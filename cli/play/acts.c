@@ -64,12 +64,28 @@ void client_begins(struct play *p, int client, int64_t ms)
     (void)p;
     stage_event(EVENT_ASKS, stage.actors[client].lane, NO_LANE, "");
     stage_tell(client, "acquire %lld", (long long)ms);
+    stage.actors[client].has_begun = 1;
 }
 
 int client_got_it(struct play *p, int client)
 {
     (void)p;
+    stage.actors[client].has_begun = 0;
     return stage_answer(client);
+}
+
+int client_next(struct play *p)
+{
+    for (;;) {
+        int has_begun = 0;
+        for (int i = 0; i < p->scene->clients; i++) {
+            const struct actor *a = &stage.actors[i];
+            if (a->has_begun && !a->is_busy) return i;
+            has_begun |= a->has_begun;
+        }
+        if (!has_begun) stage_fail(p, EXIT_BUG, "no client has begun");
+        stage_turn(1);
+    }
 }
 
 int client_waits(struct play *p, int client, int64_t ms)
@@ -203,6 +219,12 @@ int64_t store_counts(struct play *p, int store, const char *command)
     snprintf(field, sizeof(field), "cmdstat_%s:calls=", command);
     const char *at = strstr(said, field);
     return at ? strtoll(at + strlen(field), NULL, 10) : 0;
+}
+
+void line_delays(struct play *p, int64_t ms)
+{
+    (void)p;
+    lab_proxy_delay(&stage.front, LAB_DOWN, (long)stage_ms(ms));
 }
 
 /* ---- the pair ------------------------------------------------------------ */

@@ -50,10 +50,13 @@ static void trouble_say(struct holder *h, const struct hf_error *err)
 
 static void open_lock(struct holder *h)
 {
+    struct hf_lock_options o = HF_LOCK_OPTIONS_INIT;
     struct hf_error err = {0};
+    if (h->role->play->scene->is_fair) o.order = HF_ORDER_FAIR;
     if (!h->client
         && (hf_client_open(h->url, NULL, &h->client, &err) != HF_OK
-            || hf_lock_open(h->client, LOCK_NAME, &h->lock, &err) != HF_OK))
+            || hf_lock_open_as(h->client, LOCK_NAME, &o, &h->lock, &err)
+                   != HF_OK))
         trouble_say(h, &err);
     else
         client_done(h->self, 1);

@@ -26,7 +26,8 @@ enum fault {
     FAULT_CORRUPT = 2, /* a resource took a write of a former holder */
     FAULT_STUCK = 4,   /* nobody can get the lock, though nobody works */
     FAULT_HERD = 8,    /* waiters ask the server far too often */
-    FAULT_VOID = 16 /* the scene did not come to its point: it proves nothing */
+    FAULT_UNFAIR = 16, /* a waiter was served before one that came earlier */
+    FAULT_VOID = 32 /* the scene did not come to its point: it proves nothing */
 };
 
 /* The naive way's commands: $me is the client's letter, $lease the lease in
@@ -50,6 +51,9 @@ struct scene {
     int naive_stores; /* if the naive way has fewer; 0: as many */
     int is_pair; /* a primary and its replica, which clients reach through a
                   * proxy that pair_fails_over() turns round */
+    int is_far;  /* client A reaches the store through a proxy that can delay
+                  * what the store answers: line_delays() */
+    int is_fair; /* holdfast's lock serves in the order of arrival */
     int has_resource; /* clients write to it: one more server */
     int lease_ms;
     int is_fixed;      /* holdfast's way does not renew the lease */
@@ -82,6 +86,8 @@ int client_waits(struct play *p, int client, int64_t ms);
 /* The same in two steps: the second one waits for the answer. */
 void client_begins(struct play *p, int client, int64_t ms);
 int client_got_it(struct play *p, int client);
+/* Wait until one of those that began has its answer: its number. */
+int client_next(struct play *p);
 /* Ask itself whether it still holds the lock.  The naive way always says so. */
 int client_checks(struct play *p, int client);
 /* Write to the resource, without another check.  1 if it was accepted. */
@@ -109,6 +115,9 @@ void store_dies(struct play *p, int store);
 void store_restarts(struct play *p, int store, int is_empty);
 /* How many of these commands the server has carried out. */
 int64_t store_counts(struct play *p, int store, const char *command);
+
+/* Answers to client A are `ms` late from now on. */
+void line_delays(struct play *p, int64_t ms);
 
 /* Of a pair: from now on the replica hears nothing new.  And: the primary dies,
  * the replica becomes the primary, and clients are led there. */

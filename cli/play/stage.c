@@ -200,13 +200,15 @@ static void stores_start(struct play *p)
         lab_need(lab_server_start(&stage.resource, NULL));
     }
     if (p->scene->is_pair) pair_start();
+    if (p->scene->is_far)
+        lab_need(lab_proxy_start(&stage.front, stage.stores[0].redis.port));
 }
 
-/* The port at which clients find a store. */
-static int client_port(const struct play *p, int store)
+/* The port at which a client finds a store. */
+static int client_port(const struct play *p, int client, int store)
 {
-    return p->scene->is_pair ? stage.front.port
-                             : stage.stores[store].redis.port;
+    int is_behind = p->scene->is_pair || (p->scene->is_far && client == 0);
+    return is_behind ? stage.front.port : stage.stores[store].redis.port;
 }
 
 /* How many stores a client asks. */
@@ -216,14 +218,14 @@ static int client_stores(const struct play *p)
 }
 
 /* The URL of holdfast's clients, for a machine that may be slow. */
-static void url_write(const struct play *p, char *out, size_t size)
+static void url_write(const struct play *p, int client, char *out, size_t size)
 {
     int stores = client_stores(p);
     size_t len =
         (size_t)snprintf(out, size, "%s://", stores > 1 ? "redlock" : "redis");
     for (int i = 0; i < stores; i++)
         len += (size_t)snprintf(out + len, size - len, "%s127.0.0.1:%d",
-                                i ? "," : "", client_port(p, i));
+                                i ? "," : "", client_port(p, client, i));
     snprintf(out + len, size - len, "?%s",
              p->scene->query ? p->scene->query : "patience=20s&timeout=20s");
 }
@@ -233,11 +235,11 @@ static void client_connect(struct play *p, int client)
     char url[256];
     if (play_is_naive(p)) {
         for (int i = 0; i < client_stores(p); i++) {
-            stage_tell(client, "store %d", client_port(p, i));
+            stage_tell(client, "store %d", client_port(p, client, i));
             stage_answer(client);
         }
     } else {
-        url_write(p, url, sizeof(url));
+        url_write(p, client, url, sizeof(url));
         if (client == 0 && client_stores(p) > 1) {
             stage_tell(client, "init %s", url);
             if (!stage_answer(client))

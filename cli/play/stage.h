@@ -15,7 +15,8 @@ struct actor {
     struct lab_proc proc;
     struct role role;
     int lane;
-    int is_busy; /* its answer has not come yet */
+    int is_busy;   /* its answer has not come yet */
+    int has_begun; /* client_begins(), and nobody has asked for the answer */
     int answer;
     char said[LAB_PROC_LINE_MAX]; /* of client_says() */
 };
