@@ -117,13 +117,15 @@ static void acquire(struct holder *h, int64_t wait_ms)
     client_done(h->self, 0);
 }
 
+/* It believes nothing any more from the moment it asks for that. */
 static void release(struct holder *h)
 {
     struct hf_error err = {0};
+    int64_t at_us = record_now_us();
     int status = hf_hold_release(h->hold, &err);
     h->hold = NULL;
     h->until_us = 0;
-    client_event(h->self, EVENT_ENDS, record_now_us(), 0, 0,
+    client_event(h->self, EVENT_ENDS, at_us, 0, 0,
                  status == HF_OK ? "released" : "its release is refused");
     client_done(h->self, status == HF_OK);
 }

@@ -95,8 +95,9 @@ static void acquire(struct naive_client *c, int64_t wait_ms)
 
 static void release(struct naive_client *c)
 {
+    int64_t at_us = record_now_us();
     int agree = stores_agree(c, c->role->play->scene->naive.release);
-    client_event(c->self, EVENT_ENDS, record_now_us(), 0, 0, "released");
+    client_event(c->self, EVENT_ENDS, at_us, 0, 0, "released");
     client_done(c->self, 2 * agree > c->stores_len);
 }
 

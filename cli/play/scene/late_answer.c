@@ -12,6 +12,7 @@ static void acts(struct play *p)
     if (!play_needs(p, client_tries(p, A), "client A reaches the store"))
         return;
     client_releases(p, A);
+    play_wait(p, 200);
     line_delays(p, 900);
     client_begins(p, A, 0);
     play_wait(p, 100);
