@@ -196,6 +196,7 @@ static inline void hf_client_options_init(struct hf_client_options *options)
 #define HF_CAP_PERMIT 0x2000u   /* HF_KIND_PERMIT */
 #define HF_CAP_TALLY 0x4000u    /* plain counters, latches, barriers */
 #define HF_CAP_IN_ORDER 0x8000u /* plain locks are always in order */
+#define HF_CAP_STOCK 0x10000u   /* sales: stock.h */
 
 /**
  * Open a client.  Returns at once: the client connects in the background, and

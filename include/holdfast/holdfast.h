@@ -40,6 +40,7 @@
 #include "schema.h"
 #include "semaphore.h"
 #include "stats.h"
+#include "stock.h"
 #include "value.h"
 
 #endif

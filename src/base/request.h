@@ -49,6 +49,7 @@ enum verb {
     VERB_FACTS,  /* tell about the node itself: "name:value" lines in `data` */
     VERB_TALLY,  /* tell or change the number of `kind` that is kept under the
                * name: permits, a counter, a latch, a barrier */
+    VERB_STOCK,  /* one segment of a sale: `stock` says what, and is told */
     VERB_PRIMARY /* of a Sentinel: where is the primary called `name`? */
 };
 #define REQUEST_OPS (VERB_PRIMARY + 1) /* for tables by operation */
@@ -129,6 +130,8 @@ struct tally_told {
 /* PRIMARY: a replica that is being promoted counts already. */
 #define REQ_PROMOTED 268435456u
 
+struct stock_job;
+
 /* Borrowed by the backend from submit() until it is replied to. */
 struct request {
     enum verb verb;
@@ -161,6 +164,7 @@ struct request {
     };
     union {
         const char *info; /* PROPOSE: "<pid> <host> <label>", no NUL in it */
+        struct stock_job *stock; /* STOCK: borrowed; the store fills `told` */
         const void *data; /* VALUE_WRITE, GUARD: borrowed; lease_us is its
                            * life, 0: no end.  VALUE_WRITE: owner and attempt
                            * tell a repetition */

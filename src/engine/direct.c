@@ -22,6 +22,7 @@
 #include "engine/voter_text.h"
 #include "engine/nodes.h"
 #include "engine/ops.h"
+#include "engine/stocks.h"
 #include "engine/tallies.h"
 #include "engine/values.h"
 
@@ -360,6 +361,10 @@ void hf__direct_answered(struct engine *e, struct op *op,
     }
     if (op->guard) {
         hf__guards_answered(e, op, r, rep);
+        return;
+    }
+    if (op->stock) {
+        hf__stocks_answered(e, op, rep);
         return;
     }
     if (op->tally) {

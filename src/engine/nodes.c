@@ -200,7 +200,8 @@ static int is_to_be_repeated(const struct engine *e, const struct node *n,
            || r->verb == VERB_LIST
            || r->verb
                   == VERB_TALLY /* the store knows it by owner and attempt */
-           || hf__values_is_repeatable(r) || hf__guards_is_repeatable(r);
+           || r->verb == VERB_STOCK || hf__values_is_repeatable(r)
+           || hf__guards_is_repeatable(r);
 }
 
 /* The status that the sentence of a reply explains. */

@@ -31,6 +31,7 @@ enum op_type {
     OP_TYPE_TALLY,
     OP_TYPE_BOOT,
     OP_TYPE_FACTS,
+    OP_TYPE_STOCK,
     OP_TYPE_NAP /* nothing is asked: HF_TIMEOUT after wait_us, or cancelled */
 };
 
@@ -157,6 +158,7 @@ struct op {
     struct value_job *value; /* VALUE_*, else NULL; lease_us is its life */
     struct guard_job *guard; /* GUARD, else NULL; the same */
     struct tally_job *tally; /* TALLY, else NULL */
+    struct stock_job *stock; /* STOCK, else NULL */
     struct op_race *race;    /* ACQUIRE: it is one of these; else NULL */
     struct hf_cancel *cancel;
     const atomic_int *stop; /* not 0: it ends with HF_CLOSED; NULL: none */

@@ -22,6 +22,7 @@
 #include "engine/voter_text.h"
 #include "engine/nodes.h"
 #include "engine/handover.h"
+#include "engine/stocks.h"
 #include "engine/tallies.h"
 #include "engine/values.h"
 #include "kind/kind.h"
@@ -458,6 +459,8 @@ void hf__op_begin(struct engine *e, struct op *op)
         hf__guards_start(e, op);
     } else if (op->tally) {
         hf__tallies_start(e, op);
+    } else if (op->stock) {
+        hf__stocks_start(e, op);
     } else if (direct) {
         hf__direct_start(e, op);
     } else if (s && s->op) {

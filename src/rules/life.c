@@ -10,6 +10,7 @@
 #include "rules/queue.h"
 #include "rules/rw.h"
 #include "rules/store.h"
+#include "rules/stock.h"
 #include "rules/table.h"
 #include "rules/value.h"
 
@@ -87,11 +88,20 @@ void hf__rules_store_flush_locks(struct store *s)
     }
 }
 
+static void stocks_free(struct store *s)
+{
+    for (size_t i = 0; i < s->table.len; i++) {
+        hf__rules_stock_close(s->table.entries[i]->stock);
+        s->table.entries[i]->stock = NULL;
+    }
+}
+
 void hf__rules_store_wipe(struct store *s, int keep_counters)
 {
     hf__rules_store_flush_locks(s);
     hf__rules_value_free_all(s);
     hf__rules_guard_free_all(s);
+    stocks_free(s);
     hf__rules_permit_free_all(s);
     hf__rules_gate_free_all(s);
     free_queues(s);

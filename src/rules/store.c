@@ -16,6 +16,7 @@
 #include "rules/report.h"
 #include "rules/rw.h"
 #include "rules/store.h"
+#include "rules/stock.h"
 #include "rules/table.h"
 #include "rules/use.h"
 #include "rules/value.h"
@@ -281,6 +282,19 @@ static void apply_facts(struct store *s, int64_t now_us,
     rep->data_len = sizeof facts - 1;
 }
 
+static void apply_stock(struct store *s, int64_t now_us,
+                        const struct request *req, struct reply *rep)
+{
+    struct entry *e = hf__rules_table_need(&s->table, req->name, req->name_len);
+    if (e && !e->stock) e->stock = hf__rules_stock_open(s->alloc);
+    if (e && e->stock
+        && hf__rules_stock_apply(e->stock, us_to_ms(now_us), req->stock)
+               == HF_OK)
+        rep->verdict = V_GRANTED;
+    else
+        reply_refuse(rep, HF_NOMEM, "stock: out of memory");
+}
+
 /* What is not of another kind; not here: VERB_WATCH and VERB_UNWATCH, which are
  * the space's, VERB_TALLY, and VERB_PRIMARY, which only a Sentinel knows. */
 static void (*const plain[])(struct store *s, int64_t now_us,
@@ -296,6 +310,7 @@ static void (*const plain[])(struct store *s, int64_t now_us,
     [VERB_GUARD] = hf__rules_guard_apply,
     [VERB_BOOT] = apply_boot,
     [VERB_FACTS] = apply_facts,
+    [VERB_STOCK] = apply_stock,
     [VERB_PRIMARY] = NULL,
 };
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "rules/rw.h"
+#include "rules/stock.h"
 #include "rules/table.h"
 #include "base/math.h"
 
@@ -90,6 +91,7 @@ void hf__rules_table_empty(struct table *t)
         hf__rules_rw_free(t->alloc, &t->entries[i]->shares);
         hf__free(t->alloc, t->entries[i]->value);
         hf__free(t->alloc, t->entries[i]->guarded);
+        hf__rules_stock_close(t->entries[i]->stock);
         hf__free(t->alloc, t->entries[i]);
     }
     t->len = 0;

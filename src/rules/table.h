@@ -21,6 +21,7 @@ struct share;
 struct latch;
 struct barrier;
 struct waiter;
+struct stock_segment;
 
 #define HELD_INFO_MAX 192 /* "<pid> <host> <label>", with the NUL */
 
@@ -56,7 +57,9 @@ struct entry {
     struct permits *permits; /* permit.c; NULL: none */
     struct latch *latch;     /* latch.c; NULL: none so far */
     struct barrier *barrier; /* barrier.c; NULL: not in use */
-    void *tag;               /* whatever the store's user keeps by name */
+    /* stock.c; NULL: none so far */
+    struct stock_segment *stock;
+    void *tag; /* whatever the store's user keeps by name */
     uint64_t hash;
     size_t name_len;
     char name[]; /* with a NUL behind it */

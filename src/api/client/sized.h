@@ -30,9 +30,13 @@
     X(hf_passed, index)                                                        \
     X(hf_probe_options, password_file)                                         \
     X(hf_quorum_options, password_file)                                        \
+    X(hf_reservation, token)                                                   \
     X(hf_semaphore_options, permits)                                           \
     X(hf_semaphore_state, taken)                                               \
     X(hf_stats, renew_bins)                                                    \
+    X(hf_stock_report, closes_ms)                                              \
+    X(hf_stock_settled, left_ms)                                               \
+    X(hf_stock_spec, closes_ms)                                                \
     X(hf_update_options, tries)                                                \
     X(hf_value, data)                                                          \
     X(hf_wait_options, cancel)

@@ -213,8 +213,8 @@ const struct backend hf__backend_memory = {
     .scheme = "memory",
     .caps = HF_CAP_FENCE | HF_CAP_LEASE | HF_CAP_DETACHED | HF_CAP_WATCH
             | HF_CAP_BREAK | HF_CAP_LIST | HF_CAP_BALLOT | HF_CAP_VALUE
-            | HF_CAP_GUARD | HF_CAP_RW | HF_CAP_PERMIT | HF_CAP_TALLY
-            | HF_CAP_QUEUE,
+            | HF_CAP_GUARD | HF_CAP_STOCK | HF_CAP_RW | HF_CAP_PERMIT
+            | HF_CAP_TALLY | HF_CAP_QUEUE,
     .options = "seed delay_ms loss error down expire clock_ms",
     .open = memory_open,
     .submit = memory_submit,

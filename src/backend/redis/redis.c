@@ -314,7 +314,7 @@ const struct backend hf__backend_redis = {
     .scheme = "redis rediss redis+unix",
     .caps = HF_CAP_FENCE | HF_CAP_LEASE | HF_CAP_DETACHED | HF_CAP_WATCH
             | HF_CAP_BREAK | HF_CAP_LIST | HF_CAP_BALLOT | HF_CAP_VALUE
-            | HF_CAP_GUARD | REDIS_KINDS,
+            | HF_CAP_GUARD | HF_CAP_STOCK | REDIS_KINDS,
     .options = REDIS_OPTIONS " member",
     .open = redis_open,
     .conn_caps = redis_conn_caps,

@@ -244,7 +244,7 @@ const struct backend hf__backend_redis_cluster = {
     .scheme = "redis-cluster",
     .caps = HF_CAP_FENCE | HF_CAP_LEASE | HF_CAP_DETACHED | HF_CAP_WATCH
             | HF_CAP_BREAK | HF_CAP_LIST | HF_CAP_VALUE | HF_CAP_GUARD
-            | REDIS_KINDS,
+            | HF_CAP_STOCK | REDIS_KINDS,
     .options = REDIS_OPTIONS " pubsub " BOUNDS_OPTIONS,
     .open = cluster_open,
     .conn_caps = cluster_caps,

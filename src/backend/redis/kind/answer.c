@@ -29,7 +29,7 @@ static const char *const op_words[] = {
     [VERB_VALUE_READ] = "read", [VERB_VALUE_WRITE] = "write",
     [VERB_GUARD] = "guard",     [VERB_BOOT] = "boot",
     [VERB_FACTS] = "facts",     [VERB_TALLY] = "count",
-    [VERB_PRIMARY] = "primary"};
+    [VERB_STOCK] = "stock",     [VERB_PRIMARY] = "primary"};
 
 void hf__redis_refuse(struct backend_conn *c, const char *where, int status,
                       const char *what, struct reply *reply)

@@ -12,6 +12,7 @@
 
 #include "backend/redis/inner/owner.h"
 #include "backend/redis/kind/queue.h"
+#include "backend/redis/kind/stock.h"
 #include "backend/redis/member/alone.h"
 #include "backend/redis/member/boot.h"
 #include "backend/redis/member/facts.h"
@@ -75,6 +76,7 @@ static int row_of(const struct backend_conn *c, const struct request *req)
 const struct redis_call *hf__redis_call(const struct backend_conn *c,
                                         const struct request *req)
 {
+    if (req->verb == VERB_STOCK) return hf__redis_stock_call(req->stock);
     const struct redis_call *call = calls[row_of(c, req)][req->verb];
     return call ? call : calls[KIND_PLAIN][req->verb];
 }

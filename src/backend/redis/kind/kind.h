@@ -56,5 +56,8 @@ extern const struct redis_call hf__redis_call_barrier_wait,
 extern const struct redis_call hf__redis_call_inspect, hf__redis_call_list;
 extern const struct redis_call hf__redis_call_value_read,
     hf__redis_call_value_write, hf__redis_call_guard, hf__redis_call_boot;
+extern const struct redis_call hf__redis_call_stock_make,
+    hf__redis_call_stock_reserve, hf__redis_call_stock_settle,
+    hf__redis_call_stock_move;
 
 #endif

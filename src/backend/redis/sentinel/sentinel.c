@@ -296,7 +296,7 @@ const struct backend hf__backend_sentinel = {
     .scheme = "redis-sentinel",
     .caps = HF_CAP_FENCE | HF_CAP_LEASE | HF_CAP_DETACHED | HF_CAP_WATCH
             | HF_CAP_BREAK | HF_CAP_LIST | HF_CAP_VALUE | HF_CAP_GUARD
-            | REDIS_KINDS,
+            | HF_CAP_STOCK | REDIS_KINDS,
     .options = "db format fence waitaof wait wait_renew member sentinel_user "
                "sentinel_password_file " BOUNDS_OPTIONS " " LINK_OPTIONS,
     .open = sentinel_open,

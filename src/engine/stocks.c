@@ -1,0 +1,32 @@
+/*
+ * stocks.c: one segment of a sale: one request to the first node, and no hold.
+ *
+ * The rule: it may be repeated, because a segment knows what it did before.
+ */
+#include "engine/stocks.h"
+
+#include "base/stock.h"
+#include "engine/direct.h"
+#include "engine/engine.h"
+#include "engine/nodes.h"
+#include "engine/ops.h"
+
+void hf__stocks_start(struct engine *e, struct op *op)
+{
+    struct request *r = hf__direct_request(e, op);
+    if (!r) return;
+    r->verb = VERB_STOCK;
+    r->stock = op->stock;
+    r->name = op->stock->name;
+    r->name_len = op->stock->name_len;
+    hf__request_send(e, &e->nodes[0], r);
+}
+
+void hf__stocks_answered(struct engine *e, struct op *op,
+                         const struct reply *rep)
+{
+    int status = HF_OK;
+    if (rep->verdict != V_GRANTED)
+        status = e->closing ? HF_CLOSED : rep->status;
+    hf__op_finish(e, op, status, rep->text);
+}
