@@ -43,7 +43,8 @@ struct command {
 extern const struct command cmd_run, cmd_once, cmd_elect, cmd_acquire,
     cmd_renew, cmd_release, cmd_status, cmd_list, cmd_why, cmd_break, cmd_init,
     cmd_install_schema, cmd_doctor, cmd_guard, cmd_latch, cmd_barrier,
-    cmd_stress, cmd_lab, cmd_help, cmd_version, cmd_man, cmd_complete;
+    cmd_stock, cmd_stress, cmd_lab, cmd_help, cmd_version, cmd_man,
+    cmd_complete;
 extern const struct command *const commands[]; /* NULL at the end */
 const struct command *command_find(const char *name);
 

@@ -15,11 +15,12 @@
 #include <unistd.h>
 
 const struct command *const commands[] = {
-    &cmd_run,     &cmd_once,           &cmd_elect,  &cmd_acquire, &cmd_renew,
-    &cmd_release, &cmd_status,         &cmd_list,   &cmd_why,     &cmd_break,
-    &cmd_init,    &cmd_install_schema, &cmd_doctor, &cmd_guard,   &cmd_latch,
-    &cmd_barrier, &cmd_stress,         &cmd_lab,    &cmd_help,    &cmd_version,
-    &cmd_man,     &cmd_complete,       NULL,
+    &cmd_run,     &cmd_once,    &cmd_elect,    &cmd_acquire,
+    &cmd_renew,   &cmd_release, &cmd_status,   &cmd_list,
+    &cmd_why,     &cmd_break,   &cmd_init,     &cmd_install_schema,
+    &cmd_doctor,  &cmd_guard,   &cmd_latch,    &cmd_barrier,
+    &cmd_stock,   &cmd_stress,  &cmd_lab,      &cmd_help,
+    &cmd_version, &cmd_man,     &cmd_complete, NULL,
 };
 
 const struct command *command_find(const char *name)

@@ -63,7 +63,12 @@ struct options {
     int64_t speed;      /* lab: percent; 0: not given */
     int64_t restart_ms; /* elect: before the first restart */
     int64_t slots;      /* run: number of slots; 0: a lock */
-    int foreign;        /* run --slots, latch: also another program's number */
+    int64_t segments;   /* stock create; 0: not given, as with these */
+    int64_t limit;
+    int64_t hold_ms;
+    int64_t opens; /* seconds since 1970 */
+    int64_t closes;
+    int foreign; /* run --slots, latch: also another program's number */
     int nonblock;
     int side; /* enum side */
     int close;

@@ -4,7 +4,7 @@
 . "$(dirname "$0")/lib.sh"
 pages=$tests/../../docs/man
 commands='run once elect acquire renew release status list why break init
-    install-schema doctor guard latch barrier stress lab help
+    install-schema doctor guard latch barrier stock stress lab help
     version'
 
 # page FILE ARGUMENT...
