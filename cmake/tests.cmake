@@ -176,6 +176,7 @@ if(paths)
     hf_acl_test(latch latch.)
     hf_acl_test(barrier barrier. not=other_kinds)
     hf_acl_test(guard guard. claim.)
+    hf_acl_test(stock stock.)
     hf_acl_test(value value. value_update. once. election.
       not=is_not_listed,keeps_order,own_fence_whoever)
     hf_acl_test(inspect inspect. list. rw.inspect fair.length permit_order.

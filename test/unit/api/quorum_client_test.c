@@ -150,7 +150,7 @@ TEST(quorum_client, keeps_neither_values_nor_guards)
     unsigned caps = hf_client_caps(c);
     hf_client_close(c);
     CHECK(caps & HF_CAP_BALLOT);
-    CHECK_INT(caps & (HF_CAP_VALUE | HF_CAP_GUARD), 0);
+    CHECK_INT(caps & (HF_CAP_VALUE | HF_CAP_GUARD | HF_CAP_STOCK), 0);
 }
 
 TEST(quorum_client, of_one_server_tells_of_that)
