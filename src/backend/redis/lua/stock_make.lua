@@ -24,5 +24,5 @@ for _, name in ipairs({'in', 'out', 'held', 'sold', 'events', 'last', 'dry',
     list[#list + 1], list[#list + 2] = name, '0'
 end
 call('HSET', head, 'init', ARGV[2], 'avail', ARGV[2], 'swept', '0-0', 'due',
-    '9000000000000000', unpack(list))
+    '90000000000000', unpack(list))
 return {0, 0, 1, now}

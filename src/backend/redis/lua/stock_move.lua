@@ -5,6 +5,8 @@
 -- returns {says, 0, changed, now ms, units, number}; look and end: more, see
 --      below
 --@include stock_books
+--@include stock_sweep
+load('max', 'first', 'init', 'in', 'out', 'sold')
 local what, units, peer = ARGV[2], tonumber(ARGV[3]), ARGV[4]
 local number = tonumber(ARGV[5])
 local says, changed, aside = 0, 0, 'aside:' .. peer

@@ -6,9 +6,15 @@
 --      says as enum stock_says; zeros where there is no reservation
 --@include stock_books
 local user, id, nonce, units = ARGV[2], ARGV[3], ARGV[4], tonumber(ARGV[5])
-sweep(6)
-if s.avail < units then
-    sweep(100)
+local function give_back_due(most)
+--@include stock_sweep
+    sweep(most)
+end
+if s.due <= now then
+    give_back_due(6)
+    if s.avail < units and s.due <= now then
+        give_back_due(100)
+    end
 end
 local text = call('HGET', users, user)
 local list = holds_of(text)
@@ -30,6 +36,9 @@ if not is_open() then
 elseif s.limit > 0 and has + units > s.limit or records >= 256 then
     says = 4
 elseif s.avail < units then
+    if not s.dry then
+        load('dry', 'gone')
+    end
     if s.due <= now then
         says = 7
     elseif s.segments == 1 or s.gone > now then

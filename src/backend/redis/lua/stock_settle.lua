@@ -4,6 +4,8 @@
 -- returns {0, state, changed, now ms, late, order, units, left ms, nonce}; state 0:
 --      there is no such reservation
 --@include stock_books
+--@include stock_sweep
+load('sold', 'max')
 local user, order, nonce, what = ARGV[2], tonumber(ARGV[3]), ARGV[4], ARGV[5]
 local list, found = holds_of(call('HGET', users, user)), nil
 for _, r in ipairs(list) do
@@ -37,7 +39,7 @@ elseif what == 'confirm' and r.stage == 'X' then
     end
 elseif what == 'cancel' and is_held(r) then
     changed = 1
-    give_back(user, r, 'K', 'K')
+    give_back(user, r, 'K')
 elseif what == 'cancel' and r.stage == 'X' then
     r.stage, changed = 'K', 1
 elseif what == 'extend' and is_held(r) then
