@@ -263,6 +263,32 @@ static int act_guard(struct bench *b)
     return hf_guard_delete(b->client, "g", 1, NULL);
 }
 
+/* More units than one segment has, so that they are fetched. */
+static int act_stock(struct bench *b)
+{
+    static int made; /* what one left behind is in nobody's way */
+    struct hf_stock_spec spec = HF_STOCK_SPEC_INIT;
+    struct hf_reservation got = HF_RESERVATION_INIT;
+    struct hf_stock_report books = HF_STOCK_REPORT_INIT;
+    hf_stock *s;
+    char name[24];
+    snprintf(name, sizeof name, "sale%d", ++made);
+    spec.quantity = 4;
+    spec.segments = 2;
+    int status = hf_stock_create(b->client, name, &spec, NULL);
+    if (status == HF_OK) status = hf_stock_open(b->client, name, &s, NULL);
+    if (status != HF_OK) return status;
+    status = hf_stock_reserve(s, "ann", 3, "1", &got, NULL);
+    if (status == HF_OK && got.verdict != HF_STOCK_RESERVED)
+        status = HF_INTERNAL;
+    if (status == HF_OK) status = hf_stock_confirm(s, got.token, NULL, NULL);
+    if (status == HF_OK) status = hf_stock_restock(s, 1, "more", NULL);
+    if (status == HF_OK) status = hf_stock_audit(s, NULL, NULL, &books, NULL);
+    if (status == HF_OK && !books.is_balanced) status = HF_INTERNAL;
+    hf_stock_close(s);
+    return status;
+}
+
 static int act_election(struct bench *b)
 {
     struct hf_campaign_options o = HF_CAMPAIGN_OPTIONS_INIT;
@@ -443,6 +469,34 @@ static int act_guard_start(struct bench *b)
         b, &a, hf_guard_token_start(b->client, "res", on_value, &a, NULL));
 }
 
+static void on_reserved(hf_stock *stock, int status,
+                        const struct hf_reservation *got,
+                        const struct hf_error *err, void *user)
+{
+    struct answer *a = user;
+    (void)stock;
+    (void)err;
+    a->status = status;
+    if (got && got->verdict > HF_STOCK_DUPLICATE) a->status = HF_INTERNAL;
+    atomic_fetch_add(&a->calls, 1);
+}
+
+static int act_stock_start(struct bench *b)
+{
+    static struct answer a;
+    struct hf_stock_spec spec = HF_STOCK_SPEC_INIT;
+    hf_stock *s;
+    memset(&a, 0, sizeof a);
+    spec.quantity = 2;
+    int status = hf_stock_create(b->client, "started", &spec, NULL);
+    if (status == HF_OK) status = hf_stock_open(b->client, "started", &s, NULL);
+    if (status != HF_OK) return status;
+    status = answer_await(
+        b, &a, hf_stock_reserve_start(s, "ann", 1, "1", on_reserved, &a, NULL));
+    hf_stock_close(s);
+    return status;
+}
+
 static int semaphore_make(struct bench *b, hf_semaphore **out)
 {
     static int made; /* what one left behind is in nobody's way */
@@ -613,6 +667,8 @@ static const struct scenario scenarios[] = {
     {"list_start", 0, act_try, act_list_start, HF_OK},
     {"guard", 0, NULL, act_guard, HF_OK},
     {"guard_token_start", 0, NULL, act_guard_start, HF_OK},
+    {"stock", 0, NULL, act_stock, HF_OK},
+    {"stock_reserve_start", 0, NULL, act_stock_start, HF_OK},
     {"semaphore", 0, NULL, act_semaphore, HF_OK},
     {"semaphore_acquire_start", 0, NULL, act_semaphore_start, HF_OK},
     {"latch", 0, sound_delete, act_latch, HF_OK},
@@ -704,6 +760,8 @@ static int scenario_applies(const struct scenario *s)
         return rig_has(HF_CAP_TALLY);
     if (s->act == act_guard || s->act == act_guard_start)
         return rig_has(HF_CAP_GUARD);
+    if (s->act == act_stock || s->act == act_stock_start)
+        return rig_has(HF_CAP_STOCK);
     if (s->act == act_election || s->act == act_campaign_start)
         return rig_has(HF_CAP_VALUE | HF_CAP_FENCE);
     if (s->act == act_value || s->act == act_value_start || s->act == act_once
