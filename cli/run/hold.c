@@ -39,13 +39,6 @@ void hold_read(struct run *r)
     h->replicas = hf_hold_replicas(r->hold);
 }
 
-int hold_is_over(struct run *r)
-{
-    int state = hold_state(r);
-    r->is_left = state != HF_STATE_HELD && state != HF_STATE_AT_RISK;
-    return r->is_left;
-}
-
 static void given_note(hf_hold *hold, int status, const struct hf_error *err,
                        void *user)
 {
@@ -55,8 +48,8 @@ static void given_note(hf_hold *hold, int status, const struct hf_error *err,
     *(int *)user = 1;
 }
 
-/* The store did not renew, so it may not answer now either.  The lock ends with
- * its lease in any case. */
+/* The store did not renew, so it may not answer now either.  What is held ends
+ * with its lease in any case. */
 static void hold_give_quickly(struct run *r)
 {
     static int is_given; /* it outlives a callback that comes late */
@@ -69,6 +62,15 @@ static void hold_give_quickly(struct run *r)
         (void)hf_client_process(r->s.client);
     }
     r->is_left = !is_given;
+}
+
+int hold_is_over(struct run *r)
+{
+    int state = hold_state(r);
+    if (state == HF_STATE_HELD || state == HF_STATE_AT_RISK) return 0;
+    r->is_left = 1;
+    if (hf_hold_parts(r->hold) > 1) hold_give_quickly(r);
+    return 1;
 }
 
 void hold_give(struct run *r)

@@ -20,7 +20,8 @@ int supervise_timeout_ms(const struct run *r, int64_t now_ms);
 int hold_state(const struct run *r); /* enum hf_state */
 int64_t hold_valid_ms(const struct run *r);
 void hold_read(struct run *r); /* fill r->held, for the command */
-/* Is there nothing to give back, for it was lost?  Then r->is_left is set. */
+/* Is there nothing more to give back, for it was lost?  Of several locks the
+ * others are given back now, if the store answers in time. */
 int hold_is_over(struct run *r);
 /* Give back what is held.  If the command was ended because the lock could not
  * be kept, the store gets GIVE_MS to answer.  r->is_left says that it has not,

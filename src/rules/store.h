@@ -195,7 +195,8 @@ enum store_mutation {
     STORE_NMUTATIONS
 };
 
-#define STORE_MUT_RW STORE_MUT_RW_RENEW_FENCE /* from here: no plain locks' */
+#define STORE_MUT_PERMIT STORE_MUT_PERMIT_OVERDRAWN /* from here: not of locks */
+#define STORE_MUT_RW STORE_MUT_RW_RENEW_FENCE
 
 #ifdef HF_MUTATIONS
 void hf__rules_store_mutate(struct store *s, enum store_mutation mutation);

@@ -223,7 +223,7 @@ TEST(wait, computes_nothing_while_it_lasts_nor_when_it_is_over)
                              rig_lock(rig_client(NULL), "a"));
 }
 
-TEST(wait, in_a_queue_computes_nothing_while_it_lasts_nor_afterwards)
+TEST(fair, wait_computes_nothing_while_it_lasts_nor_when_it_is_over)
 {
     if (!rig_begin_with(HF_CAP_QUEUE)) return;
     waiting_computes_nothing(fair_lock(rig_client(NULL), "a"),

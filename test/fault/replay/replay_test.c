@@ -295,7 +295,7 @@ TEST(replay, a_wrong_model_is_found_out)
 {
     static struct rig r;
     rig_start(&r, "", NULL);
-    for (int m = STORE_MUT_NONE + 1; m < STORE_MUT_RW; m++) {
+    for (int m = STORE_MUT_NONE + 1; m < STORE_MUT_PERMIT; m++) {
         if (is_about_time(m)) continue;
         rig_clear(&r, (uint64_t)m);
         hf__rules_store_mutate(r.model, (enum store_mutation)m);
