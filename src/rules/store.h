@@ -195,7 +195,8 @@ enum store_mutation {
     STORE_NMUTATIONS
 };
 
-#define STORE_MUT_PERMIT STORE_MUT_PERMIT_OVERDRAWN /* from here: not of locks */
+/* The first that is not of plain locks; the first of read/write locks. */
+#define STORE_MUT_PERMIT STORE_MUT_PERMIT_OVERDRAWN
 #define STORE_MUT_RW STORE_MUT_RW_RENEW_FENCE
 
 #ifdef HF_MUTATIONS

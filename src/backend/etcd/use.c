@@ -1,7 +1,7 @@
 /*
- * use.c: what a name is in use as, beside the jobs of its cell: for proposals of
- * plain locks, lists and watches; see cell.h.  One rule: nothing here changes a
- * cell.
+ * use.c: what a name is in use as, beside the jobs of its cell: for proposals
+ * of plain locks, lists and watches; see cell.h.  One rule: nothing here
+ * changes a cell.
  */
 #include "rules/use.h"
 

@@ -34,12 +34,12 @@ struct link {
     struct resolved addrs;
     int addr_next;
     struct flights flights;
-    unsigned prepared;   /* by bit of enum statement */
-    int64_t node_us;     /* the server's clock, as the greeting told it */
-    int64_t started_us;  /* since when the server runs; 0: not known yet */
-    int is_durable;      /* a crash of the server's host loses nothing */
-    int64_t timeline;    /* another one after each promotion of a standby */
-    int64_t system;      /* made with the data (initdb); 0: not told */
+    unsigned prepared;  /* by bit of enum statement */
+    int64_t node_us;    /* the server's clock, as the greeting told it */
+    int64_t started_us; /* since when the server runs; 0: not known yet */
+    int is_durable;     /* a crash of the server's host loses nothing */
+    int64_t timeline;   /* another one after each promotion of a standby */
+    int64_t system;     /* made with the data (initdb); 0: not told */
     int is_system_asked;
     int64_t started_was; /* the same, of the connection before */
 };
