@@ -13,6 +13,8 @@
 #include "lib/rig_postgres.h"
 #include "lib/rig_zookeeper.h"
 
+#define COUNTER                                                                \
+    "SELECT coalesce(max(counter), 0) FROM holdfast_lock WHERE name = 'a'"
 #define LOOKS_MIN 8 /* statements that only a waiter sends */
 
 /* ---- PostgreSQL: a waiter leaves a mark in the row ---- */
@@ -76,6 +78,7 @@ const struct database database_postgres = {
     .format = "postgres://postgres@127.0.0.1:%d/postgres",
     .port = postgres_port,
     .ask = postgres_ask,
+    .counter = COUNTER,
     .begin = postgres_own,
     .say = postgres_say,
     .shutdown = postgres_down,
@@ -154,6 +157,7 @@ const struct database database_mysql = {
     .format = "mysql://root@127.0.0.1:%d/holdfast",
     .port = mysql_port,
     .ask = mysql_ask,
+    .counter = COUNTER,
     .begin = mysql_own,
     .say = mysql_say,
     .shutdown = mysql_down,

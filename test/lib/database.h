@@ -13,6 +13,8 @@ struct database {
     int (*port)(void);  /* of the server that the program's tests share */
     /* Ask that server; table names need no database in front. */
     const char *(*ask)(const char *sql);
+    const char *counter; /* asks for the highest number of the lock "a"; NULL
+                          * if a late copy is refused by something else */
 
     /* A server of one's own, ended with the test; its URL. */
     const char *(*begin)(void);

@@ -38,7 +38,8 @@ TEST(zookeeper_refused, a_missing_root_is_named_and_not_made)
     url_is_refused(url_of("", "/no/where"), HF_INVALID, "chroot=create");
     url_is_refused(url_of("", "/no/where"), HF_INVALID, "/no/where is missing");
     hf_lock *l = rig_lock(
-        rig_client_at(url_of("", "/no/where?chroot=create"), NULL), "a");
+        rig_client_at(url_of("", "/no/where?chroot=create&patience=60s"), NULL),
+        "a");
     CHECK_INT(rig_probe(l), HF_OK);
     hf_lock *again =
         rig_lock(rig_client_at(url_of("", "/no/where"), NULL), "a");
@@ -51,7 +52,9 @@ TEST(zookeeper_refused, nodes_of_another_user_are_denied)
     zookeeper_begin(&server);
     rig_begin_at(server.url);
     hf_lock *l = rig_lock(
-        rig_client_at(url_of("u:right@", "/own?chroot=create"), NULL), "a");
+        rig_client_at(url_of("u:right@", "/own?chroot=create&patience=60s"),
+                      NULL),
+        "a");
     CHECK_INT(hf_lock_try(l, NULL, NULL), HF_OK);
     url_is_refused(url_of("u:wrong@", "/own"), HF_DENIED, "another ACL");
     url_is_refused(url_of("", "/own"), HF_DENIED, "another ACL");

@@ -13,6 +13,8 @@
 #include "lib/rig.h"
 #include "lib/rig_zookeeper.h"
 
+#define SLOWLY "patience=60s" /* Java begins slowly, on a busy machine */
+
 static struct lab_zookeeper server;
 static struct lab_proxy proxy;
 static char url[160], line_url[160];
@@ -20,8 +22,8 @@ static char url[160], line_url[160];
 static void begin(const char *session)
 {
     zookeeper_begin(&server);
-    snprintf(url, sizeof url, "%s/t?chroot=create&session=%s", server.url,
-             session);
+    snprintf(url, sizeof url, "%s/t?chroot=create&session=%s&" SLOWLY,
+             server.url, session);
     rig_begin_at(url);
 }
 
@@ -38,8 +40,8 @@ static void line_begin(const char *session)
     begin(session);
     proxy_begin(&proxy, server.port);
     snprintf(line_url, sizeof line_url,
-             "zookeeper://127.0.0.1:%d/t?chroot=create&session=%s", proxy.port,
-             session);
+             "zookeeper://127.0.0.1:%d/t?chroot=create&session=%s&" SLOWLY,
+             proxy.port, session);
 }
 
 /* The holder is cut off: the session ends at the server some time after the
