@@ -1,7 +1,8 @@
 /*
  * use.c: what a name is in use as, beside the jobs of its cell: for proposals
- * of plain locks, lists and watches; see cell.h.  One rule: nothing here
- * changes a cell.
+ * of plain locks, lists and watches; see cell.h.  Two rules: nothing here
+ * changes a cell; and what is over is over by the clock that is there now, not
+ * by one that was read before.
  */
 #include "rules/use.h"
 
@@ -28,15 +29,17 @@ static int cell_load(struct backend_conn *c, const Pb__KeyValue *kv,
 
 void hf__etcd_use_ask(struct backend_conn *c, struct request *req)
 {
-    struct key *cell = &c->scratch->keys[0];
+    struct key *cell = &c->scratch->keys[0], *clock = &c->scratch->keys[1];
     struct txn *t = &c->scratch->t;
     if (!hf__etcd_clock_need(c)) {
         hf__etcd_wait(c, req);
         return;
     }
     hf__etcd_key_cell(cell, c->prefix, req->name, req->name_len);
+    hf__etcd_key_clock(clock, c->prefix);
     hf__etcd_txn_begin(t);
     hf__etcd_op_get(t, hf__etcd_txn_then(t), cell);
+    hf__etcd_op_get(t, hf__etcd_txn_then(t), clock);
     if (hf__etcd_call(&c->link, CALL_CELL_USE, &t->txn.base, req,
                       req->deadline_us))
         return;
@@ -82,6 +85,8 @@ void hf__etcd_use_answer(struct backend_conn *c, struct call *call,
         hf__etcd_refuse_by(c, req, call, "propose");
     } else if (!kv) {
         unuse_send(c, req, NULL);
+    } else if (!hf__etcd_clock_check(c, hf__etcd_told_first(txn, 1))) {
+        hf__etcd_wait(c, req); /* with the time of the clock that is there */
     } else if (cell_load(c, kv, req->name, req->name_len, &now_us) != 0) {
         use_refuse(c, req, HF_CONFLICT,
                    "what is stored under the name is damaged, or of a newer "

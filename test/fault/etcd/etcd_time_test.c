@@ -1,0 +1,72 @@
+/*
+ * etcd_time_test.c: the clock of what is kept in cells, when it is made anew
+ * behind others' backs, or was deleted.  One rule: a hold ends by the clock by
+ * which it began, whatever a client believed before.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "lib/lab_check.h"
+#include "lib/rig_etcd.h"
+#include "lib/rig_semaphore.h"
+
+#define LONG_MS 60000
+#define BEHIND_US INT64_C(3600000000)
+
+static struct lab_etcd server;
+
+static hf_lock *lock_of(hf_client *c, int kind)
+{
+    struct hf_lock_options o = HF_LOCK_OPTIONS_INIT;
+    o.kind = kind;
+    return rig_lock_as(c, "a", &o);
+}
+
+/* Make a client know the time. */
+static void time_learn(hf_client *c)
+{
+    struct hf_value v = HF_VALUE_INIT;
+    CHECK_INT(hf_value_write(c, "any", 0, "x", 1, 0, NULL, NULL), HF_OK);
+    CHECK_INT(hf_value_read(c, "any", &v, NULL), HF_OK);
+    hf_value_free(c, &v);
+}
+
+/* The next clock, which is an hour behind: as if no client had been there for
+ * that long when the leader changed. */
+static void clock_set_back(void)
+{
+    uint64_t lease, term;
+    int64_t seconds, base_us;
+    CHECK_INT(
+        sscanf(lab_etcd_say(&server, "get --print-value-only holdfast//clock"),
+               "holdfast-clock1 %" SCNx64 " %" SCNu64 " %" SCNd64 " %" SCNd64,
+               &lease, &term, &seconds, &base_us),
+        4);
+    CHECK(strstr(lab_etcd_say(&server,
+                              "put holdfast//clock 'holdfast-clock1 %" PRIx64
+                              " %" PRIu64 " %" PRId64 " %" PRId64 "'",
+                              lease, term, seconds, base_us - BEHIND_US),
+                 "OK"));
+    CHECK(strstr(lab_etcd_say(&server, "put holdfast//time %" PRId64,
+                              base_us - BEHIND_US),
+                 "OK"));
+}
+
+/* A client that has read an older clock knows a time that is too late. */
+TEST(etcd_time, of_before_does_not_end_a_hold_for_a_plain_lock)
+{
+    struct hf_acquire_options o = rig_options(RIG_TRY, LONG_MS, 0);
+    hf_hold *hold;
+    etcd_begin(&server, NULL);
+    rig_begin_at(server.url);
+    hf_client *knows = rig_client(NULL);
+    time_learn(knows);
+    clock_set_back();
+    hf_lock *writer = lock_of(rig_client(NULL), HF_KIND_WRITE);
+    CHECK_INT(hf_lock_acquire(writer, &o, &hold, NULL), HF_OK);
+    CHECK_INT(hf_lock_acquire(rig_lock(knows, "a"), &o, NULL, NULL),
+              HF_CONFLICT);
+    CHECK(hf_hold_valid_ms(hold) > 0);
+    CHECK_INT(hf_hold_extend(hold, LONG_MS, NULL), HF_OK);
+}
