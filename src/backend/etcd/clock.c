@@ -220,8 +220,9 @@ void hf__etcd_clock_looked(struct backend_conn *c, const struct call *call,
     uint64_t term = txn->header->raft_term;
     floor_read(k, hf__etcd_told_first(txn, 1));
     if (!kv) {
+        /* A clock that was deleted may have been behind the wall clock. */
         *k = (struct clock){.floor_us = k->floor_us};
-        grant_send(c, hf__clock_wall_us());
+        grant_send(c, k->floor_us ? 0 : hf__clock_wall_us());
         return;
     }
     int is_same = k->revision && kv->mod_revision == k->revision;

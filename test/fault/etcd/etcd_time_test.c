@@ -70,3 +70,21 @@ TEST(etcd_time, of_before_does_not_end_a_hold_for_a_plain_lock)
     CHECK(hf_hold_valid_ms(hold) > 0);
     CHECK_INT(hf_hold_extend(hold, LONG_MS, NULL), HF_OK);
 }
+
+/* A clock that has stood still is behind the wall clock, and its holds are. */
+TEST(etcd_time, that_was_deleted_goes_on_from_the_last_swap)
+{
+    struct hf_acquire_options o = rig_options(RIG_TRY, LONG_MS, 0);
+    hf_hold *hold;
+    etcd_begin(&server, NULL);
+    rig_begin_at(server.url);
+    time_learn(rig_client(NULL));
+    clock_set_back();
+    hf_lock *writer = lock_of(rig_client(NULL), HF_KIND_WRITE);
+    CHECK_INT(hf_lock_acquire(writer, &o, &hold, NULL), HF_OK);
+    CHECK(strstr(lab_etcd_say(&server, "del holdfast//clock"), "1"));
+    hf_lock *other = lock_of(rig_client(NULL), HF_KIND_WRITE);
+    CHECK_INT(hf_lock_acquire(other, &o, NULL, NULL), HF_TAKEN);
+    CHECK_INT(hf_hold_extend(hold, LONG_MS, NULL), HF_OK);
+    CHECK(hf_hold_valid_ms(hold) > 0);
+}
