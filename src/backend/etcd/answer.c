@@ -1,6 +1,7 @@
 /*
- * answer.c: what the server said, from bytes to where it belongs.  One rule: a
- * call that may have been carried out and has no answer ends the link.
+ * answer.c: the server's answers: bytes become a message, which goes to the
+ * function for its kind of call.  One rule: the link ends when a call that the
+ * server may have carried out has no answer.
  */
 #include <string.h>
 
@@ -59,9 +60,9 @@ void hf__etcd_message_free(const struct allocator *a, ProtobufCMessage *m)
     if (m) protobuf_c_message_free_unpacked(m, &pb);
 }
 
-/* ---- */
+/* ---- what an answer proves ---- */
 
-/* Is it known that nothing was changed? */
+/* Does this status prove that the call changed nothing? */
 static int is_refusal(int status)
 {
     return status == GRPC_INVALID || status == GRPC_NOT_FOUND
@@ -69,7 +70,8 @@ static int is_refusal(int status)
            || status == GRPC_UNSUPPORTED || status == GRPC_OUT_OF_RANGE;
 }
 
-/* A majority has agreed to what it says, or to its being read. */
+/* The header of an answer that a majority of the cluster has confirmed, else
+ * NULL. */
 static const Pb__Header *proof_of(const struct call *call,
                                   const ProtobufCMessage *m)
 {
@@ -100,7 +102,7 @@ static const Pb__Header *proof_of(const struct call *call,
     }
 }
 
-/* Of cells and their clock, and of tickets. */
+/* The answers to calls for cells, for their clock and for tickets. */
 static void cell_tell(struct backend_conn *c, struct call *call, void *m)
 {
     switch (call->kind) {
@@ -196,7 +198,8 @@ static void tell(struct backend_conn *c, struct call *call, void *m)
     }
 }
 
-/* It may have been carried out: the link ends, and the call with it. */
+/* The server may have carried out the call: end the link, and the call with
+ * it. */
 static void broken(struct link *l, struct call *call)
 {
     char why[sizeof call->message];
@@ -210,11 +213,11 @@ static void broken(struct link *l, struct call *call)
     if (!l->calls) l->calls_end = &call->next;
     l->calls = call;
     hf__etcd_link_fail(l, HF_UNAVAILABLE, "%s",
-                       why[0] ? why : "it ended a call without an answer");
+                       why[0] ? why : "a call was ended without an answer");
 }
 
-/* The users were changed since the token was given: a new connection gets
- * another one. */
+/* The cluster's users have changed since it gave this token: a new connection
+ * gets a new token. */
 static int is_token_old(const struct call *call)
 {
     return call->status == GRPC_INVALID
@@ -244,7 +247,7 @@ static void over(struct link *l, struct call *call)
     hf__etcd_call_free(l, call);
 }
 
-/* 0, or -1: the link is broken. */
+/* 0, or -1 if the link has failed. */
 static int watch_read(struct link *l)
 {
     unsigned life = l->life;

@@ -1,6 +1,6 @@
 /*
- * call.c: HTTP/2 on our own stream, by nghttp2.  One rule: its callbacks only
- * write down what came; what follows from that is done when it has returned.
+ * call.c: HTTP/2 on our own stream, by nghttp2.  One rule: nghttp2's callbacks
+ * only store what has come; the answers are read after nghttp2 has returned.
  */
 #include "backend/etcd/call.h"
 
@@ -66,7 +66,7 @@ static const struct allocator *memory(const struct link *l)
     return l->c->env->alloc;
 }
 
-/* ---- what comes ---- */
+/* ---- receiving ---- */
 
 static struct call *call_of(struct link *l, int32_t stream)
 {
@@ -121,7 +121,7 @@ static int on_close(nghttp2_session *session, int32_t stream, uint32_t code,
     return 0;
 }
 
-/* ---- what goes ---- */
+/* ---- sending ---- */
 
 static ssize_t body_read(nghttp2_session *session, int32_t stream, uint8_t *buf,
                          size_t size, uint32_t *flags,
@@ -200,7 +200,7 @@ static int message_add(struct link *l, struct call *call,
 
 static nghttp2_nv header(const char *name, const char *value)
 {
-    /* nghttp2 copies them. */
+    /* nghttp2 copies name and value. */
     return (nghttp2_nv){(uint8_t *)(uintptr_t)name, (uint8_t *)(uintptr_t)value,
                         strlen(name), strlen(value), NGHTTP2_NV_FLAG_NONE};
 }
@@ -256,7 +256,8 @@ int hf__etcd_call_more(struct link *l, struct call *call,
     if (call->out_done == call->out.len) call->out_done = call->out.len = 0;
     if (message_add(l, call, message) != 0) return -1;
     l->has_calls = 1;
-    /* It may not have begun yet. */
+    /* Fails if the stream has not begun to send; then nothing needs to be
+     * resumed. */
     (void)nghttp2_session_resume_data(l->session, call->stream);
     return 0;
 }

@@ -24,29 +24,29 @@ enum call_kind {
     CALL_PROPOSE,
     CALL_RENEW, /* a look at the keys of many holds */
     CALL_ATTACH,
-    CALL_TAKEN, /* has another holder got it? */
+    CALL_TAKEN, /* does another holder have the lock? */
     CALL_RELEASE,
     CALL_INSPECT,
     CALL_TTL,
     CALL_BREAK,
     CALL_LIST,
-    CALL_FACTS, /* any read: does it answer? */
+    CALL_FACTS, /* a read that shows whether the server answers */
     CALL_WATCH,
-    CALL_ADOPT,       /* finds the key of a ticket, */
-    CALL_ADOPT_LEFT,  /* what is left of its lease, */
-    CALL_ADOPT_END,   /* and deletes it */
-    CALL_CLOCK_LOOK,  /* reads its key */
-    CALL_CLOCK_LEFT,  /* what is left of its lease */
-    CALL_CLOCK_GRANT, /* a new one, */
-    CALL_CLOCK_MAKE,  /* and its key */
+    CALL_ADOPT,       /* find the key of a ticket */
+    CALL_ADOPT_LEFT,  /* ask what is left of its lease */
+    CALL_ADOPT_END,   /* delete it */
+    CALL_CLOCK_LOOK,  /* read PREFIX//clock */
+    CALL_CLOCK_LEFT,  /* ask what is left of its lease */
+    CALL_CLOCK_GRANT, /* get a lease for a new clock */
+    CALL_CLOCK_MAKE,  /* write PREFIX//clock */
     CALL_CELL_READ,
     CALL_CELL_SWAP,
-    CALL_CELL_USE,   /* is it in use? */
-    CALL_CELL_UNUSE, /* it is not */
+    CALL_CELL_USE,   /* read whether the cell is in use */
+    CALL_CELL_UNUSE, /* delete PREFIX//used/NAME */
     CALL_KINDS
 };
 
-/* call.status beyond those of gRPC */
+/* Values of call.status that gRPC does not have. */
 #define CALL_OPEN (-1)  /* no answer yet */
 #define CALL_BROKEN 100 /* the stream ended without a status */
 
@@ -65,51 +65,53 @@ struct call {
     int32_t stream;
     struct bytes out;
     size_t out_done;
-    int stays;   /* WATCH: more may be said */
+    int stays;   /* WATCH: further messages may follow */
     int is_over; /* the stream is closed */
     struct frames in;
     int status;
     char message[160];
     int64_t sent_us;
     int64_t due_us;
-    uint64_t seq;        /* when it was sent */
+    uint64_t seq;        /* c->seq when it was sent */
     struct request *req; /* RENEW: the first of a list */
     struct lease *lease;
-    struct hf_info *info;    /* TTL, BREAK: what is known already */
+    struct hf_info *info;    /* TTL, BREAK: what earlier calls have found */
     struct sql_job *job;     /* CELL_READ, CELL_SWAP */
     struct adopted *adopted; /* ADOPT_LEFT */
-    int64_t fence;           /* TTL: the holder's; ADOPT_END: it was over */
-    int64_t lease_ms;        /* TTL: of its hold; 0: not known */
+    int64_t fence;           /* TTL: the holder's; ADOPT_END: 0 if it is held */
+    int64_t lease_ms;        /* TTL: the holder's; 0 if not known */
 };
 
 /* ---- call.c ---- */
-/* Begin the session on a link that is connected.  0, or -1: no memory. */
+/* Begin an HTTP/2 session on a connected link.  0, or -1 without memory. */
 int hf__etcd_session_begin(struct link *l);
-/* Forget it, and all calls, without an answer. */
+/* Free the session and all its calls; none is answered. */
 void hf__etcd_session_end(struct link *l);
 
-/* Send it.  NULL: no memory, and the link is to be failed. */
+/* Send a message as a new call.  NULL without memory: the caller must fail the
+ * link. */
 struct call *hf__etcd_call(struct link *l, enum call_kind kind,
                            const ProtobufCMessage *message, struct request *req,
                            int64_t due_us);
-/* One more message of a call that stays.  0, or -1: no memory. */
+/* Send one more message on a call with `stays`.  0, or -1 without memory. */
 int hf__etcd_call_more(struct link *l, struct call *call,
                        const ProtobufCMessage *message);
 
-/* Bytes that came.  0, or -1: it is no HTTP/2. */
+/* Take bytes that were received.  0, or -1 if they are not HTTP/2. */
 int hf__etcd_session_feed(struct link *l, const char *data, size_t len);
-/* The next bytes to be sent, 0: none, -1: no memory. */
+/* Set `out` to the next bytes to send and return their number: 0 if there are
+ * none, -1 without memory. */
 ssize_t hf__etcd_session_take(struct link *l, const unsigned char **out);
-/* A call that is over is taken from the list; NULL: none is. */
+/* Take a call that is over from the list, or NULL if there is none. */
 struct call *hf__etcd_call_over(struct link *l);
 void hf__etcd_call_free(struct link *l, struct call *call);
 
 /* ---- answer.c ---- */
-/* Deal with all that has come.  Returns whether anything had. */
+/* Read all answers that have come.  Returns whether there were any. */
 int hf__etcd_answers(struct link *l);
 
-/* A message from bytes; NULL: it is none.  To be freed by
- * hf__etcd_message_free(). */
+/* The message that these bytes are, or NULL if they are none; the caller frees
+ * it with hf__etcd_message_free(). */
 ProtobufCMessage *hf__etcd_message(const struct allocator *a,
                                    enum call_kind kind, const unsigned char *at,
                                    size_t len);

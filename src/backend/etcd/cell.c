@@ -1,6 +1,7 @@
 /*
- * cell.c: see cell.h.  One rule: a row is answered only with a time that can be
- * told, and swapped only if its times are still by the same clock.
+ * cell.c: see cell.h.  One rule: a row is given to the rules only together with
+ * a known time, and is swapped only while its times still belong to the same
+ * clock.
  */
 #include "backend/etcd/cell.h"
 
@@ -12,10 +13,10 @@
 #include "backend/sql/record.h"
 #include "base/math.h"
 
-/* job->priv of a SWAP: the row is to be read again first. */
+/* job->priv of a SWAP: read the row again first. */
 #define JOB_READS 1u
 
-/* Of scratch.keys, and the places of what is told of them. */
+/* Indexes into scratch.keys; and the index of each key's answer. */
 enum { GEN, CELL, CLOCK, LOCK, END, USED, TIME };
 enum { TOLD_GEN, TOLD_CELL, TOLD_CLOCK, TOLD_LOCK };
 
@@ -23,7 +24,7 @@ enum { TOLD_GEN, TOLD_CELL, TOLD_CLOCK, TOLD_LOCK };
 
 static void job_start(struct backend_conn *c, struct sql_job *job)
 {
-    job->may_have_changed = 0; /* not sent yet */
+    job->may_have_changed = 0; /* nothing was sent yet */
     job->priv = 0;
     hf__sql_queue_push(&c->cells.queue, job);
     c->stirred = 1;
@@ -50,7 +51,7 @@ void hf__etcd_cells_close(struct backend_conn *c)
     *s = (struct cells){0};
 }
 
-/* ---- which requests ---- */
+/* ---- which requests are for cells ---- */
 
 int hf__etcd_cell_is_asked(const struct request *req)
 {
@@ -62,7 +63,7 @@ int hf__etcd_cell_is_asked(const struct request *req)
         return req->kind != KIND_PLAIN;
     case VERB_INSPECT:
     case VERB_BREAK:
-        return !is_lock; /* a lock's keys are looked at first */
+        return !is_lock; /* a lock's keys are read first */
     case VERB_TALLY:
     case VERB_VALUE_READ:
     case VERB_VALUE_WRITE:
@@ -79,7 +80,7 @@ void hf__etcd_cell(struct backend_conn *c, struct request *req)
     c->stirred = 1;
 }
 
-/* ---- what is sent ---- */
+/* ---- sending ---- */
 
 static struct key *keys_make(struct backend_conn *c, const struct request *req)
 {
@@ -94,7 +95,7 @@ static struct key *keys_make(struct backend_conn *c, const struct request *req)
     return k;
 }
 
-/* The same for a read, and for a swap that matches nothing. */
+/* Add the reads that a CELL_READ makes, and a CELL_SWAP whose compares fail. */
 static void looks_add(struct txn *t, const struct key *k,
                       Pb__RequestOp *(*add)(struct txn *t))
 {
@@ -131,7 +132,7 @@ static void read_send(struct backend_conn *c, struct sql_job *job)
                        due_us(c, job)));
 }
 
-/* Does it bring the name into use, or keep it there? */
+/* Does the request put the name to use, or keep it in use? */
 static int takes(const struct request *req)
 {
     return req->verb == VERB_PROPOSE || req->verb == VERB_TALLY
@@ -193,9 +194,9 @@ void hf__etcd_cells_run(struct backend_conn *c)
     }
 }
 
-/* ---- what is told ---- */
+/* ---- answers ---- */
 
-/* Once more, with the row that is there by then. */
+/* Read the row again, and swap that one. */
 static void again(struct backend_conn *c, struct sql_job *job)
 {
     job->priv |= JOB_READS;
@@ -204,7 +205,7 @@ static void again(struct backend_conn *c, struct sql_job *job)
     c->stirred = 1;
 }
 
-/* A plain lock has the name. */
+/* Does a plain lock under this name rule out the request? */
 static int is_barred(const struct request *req)
 {
     int is_lock = req->kind == KIND_PLAIN || request_is_rw(req);
@@ -213,7 +214,8 @@ static int is_barred(const struct request *req)
            || req->verb == VERB_GUARD;
 }
 
-/* No time in the cell is later than the one by which it was decided on. */
+/* The rules decide at `now_us`, which is not before the time in the record: so
+ * no time in a cell is later than that of its last change. */
 static void row_answer(struct backend_conn *c, struct sql_job *job,
                        const Pb__KeyValue *kv)
 {
@@ -229,14 +231,14 @@ static void row_answer(struct backend_conn *c, struct sql_job *job,
     }
     int64_t now_us = max64(low_us, told_us);
     row.version = kv ? kv->mod_revision : 0;
-    /* The time by which it is decided goes into the record. */
+    /* The record will say at what time this was decided. */
     row.waits_us = now_us;
     job->priv = 0;
     job->slow_us = max64(hf__etcd_clock_high(c) - low_us, 0);
     hf__sql_answer_row(job, &row, now_us, NULL);
 }
 
-/* A swap that would bring it into use, or keep it there, has found a plain
+/* A swap that would put the name to use, or keep it in use, has found a plain
  * lock. */
 static int is_too_late(const struct sql_job *job)
 {
@@ -296,7 +298,7 @@ void hf__etcd_cell_swap_answer(struct backend_conn *c, struct call *call,
         row_told(c, job, txn);
 }
 
-/* ---- what fails ---- */
+/* ---- failures ---- */
 
 void hf__etcd_cells_refuse(struct backend_conn *c, const struct call *call,
                            const char *what)

@@ -1,5 +1,5 @@
 /*
- * clock.c: see clock.h.  One rule: a bound that was proved stays one, whatever
+ * clock.c: see clock.h.  One rule: a bound that was proved stays true, whatever
  * happens to the link or the leader; it only gets wider, as clocks drift.
  */
 #include "backend/etcd/clock.h"
@@ -13,9 +13,9 @@
 #include "sys/clock.h"
 
 #define CLOCK_MARK "holdfast-clock1 "
-#define CLOCK_S INT64_C(2592000)     /* length of its lease: 30 days */
-#define CLOCK_AGE_US (60 * US_PER_S) /* a reading is repeated after this */
-#define DRIFT_PART 512 /* clocks differ by less than this part of the time */
+#define CLOCK_S INT64_C(2592000)     /* length of a clock's lease: 30 days */
+#define CLOCK_AGE_US (60 * US_PER_S) /* how long a reading is used */
+#define DRIFT_PART 512 /* two clocks drift apart by less than 1/512 */
 
 /* ---- bounds ---- */
 
@@ -31,7 +31,7 @@ int64_t hf__etcd_bounds_high(const struct clock_bounds *b, int64_t at_us)
     return b->high_us + by + by / DRIFT_PART + 1;
 }
 
-/* The server leaves out what is less than a second. */
+/* The server rounds down to whole seconds. */
 int hf__etcd_clock_bounds(const struct clock *k, int64_t left_s,
                           int64_t sent_us, int64_t heard_us,
                           struct clock_bounds *out)
@@ -46,7 +46,7 @@ int hf__etcd_clock_bounds(const struct clock *k, int64_t left_s,
     return 1;
 }
 
-/* Both are true: keep the narrower of each. */
+/* Old and new bounds are both true: keep the narrower ones. */
 static void bounds_take(struct clock *k)
 {
     int64_t now = hf__clock_us();
@@ -74,7 +74,7 @@ int64_t hf__etcd_clock_high(const struct backend_conn *c)
     return hf__etcd_bounds_high(&c->clock.bounds, hf__clock_us());
 }
 
-/* ---- its key ---- */
+/* ---- PREFIX//clock ---- */
 
 int hf__etcd_clock_read(const char *at, size_t len, struct clock *out)
 {
@@ -104,7 +104,7 @@ static int64_t due_us(const struct backend_conn *c)
     return hf__etcd_now(c) + c->env->conf->timeout_us;
 }
 
-/* Without memory the link ends, as everywhere. */
+/* A call was made, or there was no memory for it: then the link ends. */
 static void asked(struct backend_conn *c, const struct call *call)
 {
     c->clock.is_asked = call != NULL;
@@ -134,8 +134,8 @@ static void reading_send(struct backend_conn *c)
     asked(c, call);
 }
 
-/* A new clock begins at a time that has been reached: whatever is known of the
- * old one. */
+/* Ask for the lease of a new clock.  It begins at the latest time that was
+ * surely reached: `reached_us`, or what is known of the old clock. */
 static void grant_send(struct backend_conn *c, int64_t reached_us)
 {
     struct clock *k = &c->clock;
@@ -178,7 +178,8 @@ static void answered(struct backend_conn *c)
     c->stirred = 1;
 }
 
-/* The server refuses: jobs that wait for it are refused with its words. */
+/* The server refuses a call: refuse the waiting jobs with the server's
+ * words. */
 static void refused(struct backend_conn *c, const struct call *call)
 {
     c->clock.state = CLOCK_UNKNOWN;
@@ -195,7 +196,8 @@ static void floor_read(struct clock *k, const Pb__KeyValue *kv)
     if (sscanf(text, "%17" SCNd64, &us) == 1) k->floor_us = max64(us, 0);
 }
 
-/* Another clock than before: what was read of that says nothing of it. */
+/* Take over what PREFIX//clock says.  If that is another clock, the readings of
+ * the old one are dropped. */
 static int clock_adopt(struct backend_conn *c, const Pb__KeyValue *kv)
 {
     struct clock *k = &c->clock;
@@ -242,7 +244,7 @@ void hf__etcd_clock_looked(struct backend_conn *c, const struct call *call,
     }
 }
 
-/* What is left of it. */
+/* The answer to CALL_CLOCK_LEFT: what is left of the lease. */
 void hf__etcd_clock_told(struct backend_conn *c, const struct call *call,
                          const Pb__LeaseResponse *lease)
 {
@@ -254,13 +256,13 @@ void hf__etcd_clock_told(struct backend_conn *c, const struct call *call,
         return;
     }
     int64_t left_s = lease && call->status == GRPC_OK ? lease->ttl : -1;
-    /* A lease that the leader does not know has ended, or is not known yet: it
-     * proves nothing. */
+    /* The leader does not know the lease: it has ended, or the leader has not
+     * heard of it yet.  That proves nothing. */
     if (!hf__etcd_clock_bounds(k, left_s, call->sent_us, heard_us, &k->heard)) {
         grant_send(c, 0);
         return;
     }
-    /* A half of it is gone: the next one, before it ends. */
+    /* Less than half of the lease is left: make the next clock in time. */
     if (left_s < k->seconds / 2) {
         grant_send(c, k->heard.low_us);
         return;
@@ -297,7 +299,7 @@ void hf__etcd_clock_granted(struct backend_conn *c, const struct call *call,
                            due_us(c)));
 }
 
-/* Whether it is this client's or another's: it is read from its key. */
+/* The key may be this client's or another client's now: read it again. */
 void hf__etcd_clock_made(struct backend_conn *c, const struct call *call,
                          const Pb__TxnResponse *txn)
 {

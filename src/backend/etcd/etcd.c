@@ -1,7 +1,6 @@
 /*
- * etcd.c: the store's table: a connection's life, its deadlines, and what goes
- * out.  One rule: whatever happened, the end of process() and of flush() is the
- * same, let_out().
+ * etcd.c: the store's table: a connection's life, its deadlines, and its
+ * output.  One rule: process() and flush() both end with let_out().
  */
 #include "backend/etcd/etcd.h"
 
@@ -11,7 +10,7 @@
 #include "base/math.h"
 #include "sys/clock.h"
 
-/* ---- what goes out ---- */
+/* ---- output ---- */
 
 static void timer_set(struct backend_conn *c)
 {
@@ -38,8 +37,8 @@ static void let_out(struct backend_conn *c, void (*write)(struct link *link))
 static void etcd_submit(struct backend_conn *c, struct request *req)
 {
     req->priv = 0;
-    /* Others keep the lease of its key alive, and a server that was down gives
-     * a lease its whole time again: repeated until the key is known to be
+    /* Other holds keep the lease of the key alive, and a new leader starts a
+     * lease anew.  So a release is repeated until the key is known to be
      * gone. */
     if (req->verb == VERB_RELEASE && hf__etcd_stake(c, req))
         req->until_us = TIME_NEVER;
@@ -64,7 +63,7 @@ static int timers_run(struct backend_conn *c)
     c->timer_us = TIME_NEVER;
     int done = 0;
     if (now >= hf__etcd_waiting_due(c)) {
-        /* The answer may have arrived, but not been read. */
+        /* The answer may have arrived, and not have been read yet. */
         (void)hf__etcd_link_ready(&c->link, AWAIT_READ);
         hf__etcd_run(c);
         done = hf__etcd_waiting_expire(c, now);

@@ -1,6 +1,6 @@
 /*
- * frame.c: see frame.h.  One rule: what is longer than FRAME_LEN_MAX is refused
- * by its head, before memory is taken for it.
+ * frame.c: see frame.h.  One rule: a message that is longer than FRAME_LEN_MAX
+ * is refused by its head, before memory is allocated for it.
  */
 #include "backend/etcd/frame.h"
 

@@ -12,14 +12,14 @@
 #define FRAME_HEAD 5
 #define FRAME_LEN_MAX (16 * 1024 * 1024)
 
-/* Bytes that grow; zero is empty. */
+/* A buffer that grows.  All zero is an empty one. */
 struct bytes {
     char *at;
     size_t len;
     size_t room;
 };
 
-/* Room for `len` more behind what is there, or NULL: no memory. */
+/* Room for `len` more bytes at the end; NULL without memory. */
 char *hf__etcd_bytes_room(struct bytes *b, const struct allocator *a,
                           size_t len);
 /* 0, or -1: no memory. */
@@ -29,15 +29,15 @@ void hf__etcd_bytes_free(struct bytes *b, const struct allocator *a);
 
 struct frames {
     struct bytes in;
-    size_t done; /* bytes of `in` that were taken */
+    size_t done; /* bytes of `in` that have been read */
 };
 
 /* 0, or -1: no memory. */
 int hf__etcd_frames_feed(struct frames *f, const struct allocator *a,
                          const void *data, size_t len);
 
-/* 1 with the next whole message, good until the next feed; 0: none yet; -1: it
- * is no gRPC, or compressed, or too long. */
+/* 1 and the next whole message, valid until the next feed; 0 if there is none
+ * yet; -1 if it is not gRPC, is compressed, or is too long. */
 int hf__etcd_frames_next(struct frames *f, const unsigned char **out,
                          size_t *len);
 

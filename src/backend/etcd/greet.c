@@ -1,7 +1,7 @@
 /*
  * greet.c: the first words on a link: the password, the session's lease, and
- * the generation.  One rule: whatever makes a key is only carried out in the
- * generation in which it was sent.
+ * the generation.  One rule: a transaction that makes a key takes effect only
+ * in the generation in which it was sent.
  *
  * The generation is a key of this connection that is written again after every
  * connect.  Each proposal compares its revision; so a proposal that the server
@@ -19,7 +19,7 @@ static void gen_put(struct link *l, const struct lease *session)
     put.key.len = k->len;
     put.lease = session->id;
     int64_t due = hf__etcd_now(c) + c->env->conf->timeout_us;
-    /* Without memory the greeting is not answered, and its limit ends it. */
+    /* Without memory no answer comes, and the time limit ends the greeting. */
     (void)hf__etcd_call(l, CALL_GEN, &put.base, NULL, due);
 }
 
@@ -45,9 +45,9 @@ void hf__etcd_greet(struct link *l)
 void hf__etcd_greet_again(struct link *l)
 {
     struct lease *session = l->c->leases.session;
-    if (!l->gen) return; /* under way */
+    if (!l->gen) return; /* a new one is under way */
     l->gen = 0;
-    /* Its key is gone, and so its lease may be. */
+    /* The generation's key is gone; its lease may have ended, too. */
     if (session && session->state == LEASE_ALIVE) session->state = LEASE_GONE;
     greet_next(l);
 }
@@ -71,15 +71,16 @@ void hf__etcd_greet_granted(struct link *l, struct call *call, int is_granted)
         hf__etcd_greet_refused(l, call);
 }
 
-/* Of several endpoints, one that is of another cluster is a mistake: its locks
- * are others.  One server alone may have been made anew. */
+/* With several endpoints, one that belongs to another cluster is a mistake in
+ * the URL: it has other locks.  A single server may have been made anew. */
 static int is_stray(const struct backend_conn *c, const Pb__Header *h)
 {
     return c->cluster != 0 && c->cluster != h->cluster_id
            && c->endpoints_len > 1;
 }
 
-/* Another cluster, or one that was set back: what is held is checked. */
+/* Is this another cluster, or one that was restored from a backup?  Then
+ * all holds are checked. */
 static int is_other(struct backend_conn *c, const Pb__Header *h)
 {
     int other = c->cluster != 0

@@ -1,6 +1,6 @@
 /*
- * key.c: see key.h.  One rule: what was not written by us is read as another
- * program's, and never as a part of it.
+ * key.c: see key.h.  One rule: a value that holdfast has not written is taken
+ * as a whole, and belongs to another program.
  */
 #include "backend/etcd/key.h"
 
@@ -78,7 +78,8 @@ void hf__etcd_key_time(struct key *k, const char *prefix)
     key_text(k, "//time");
 }
 
-/* A key that is to be ended ends with '/' or with nothing above 0xfe. */
+/* The last byte of `k` is below 0xff (a '/', mostly), so it can be raised by
+ * one. */
 void hf__etcd_key_end(struct key *end, const struct key *k)
 {
     *end = *k;
@@ -104,7 +105,8 @@ void hf__etcd_key_gen(struct key *k, const char *prefix, uint64_t id)
     key_add(k, tail, (size_t)len);
 }
 
-/* The byte that is written at `at`; how many bytes it takes, 0: bad. */
+/* Read one byte of a name, escaped or not.  Returns how many bytes it takes in
+ * the key; 0 if it is no valid escape. */
 static size_t unescape(const char *at, size_t len, char *out)
 {
     *out = at[0];
@@ -114,7 +116,8 @@ static size_t unescape(const char *at, size_t len, char *out)
     return *out == '/' || !memcmp(at, "%25", 3) ? 3 : 0;
 }
 
-/* The name that begins at `*i`, which is set behind it; 0: it is none. */
+/* Read the name that begins at `*i`, and set `*i` behind it.  Returns its
+ * length; 0 if it is not a name. */
 static size_t name_read(const char *at, size_t len, size_t *i,
                         char name[NAME_LEN_MAX + 1])
 {

@@ -1,12 +1,12 @@
 /*
  * key.h: the names of keys, and what is written into ours.
  *
- *   PREFIX/NAME/LEASE           the shape of etcd's own library, of etcdctl
- *   PREFIX/NAME/LEASE-ATTEMPT   ours: a client has many holds of one lease
+ *   PREFIX/NAME/LEASE           as etcd's Go library and etcdctl write it
+ *   PREFIX/NAME/LEASE-ATTEMPT   ours: one lease carries many holds of a client
  *   PREFIX//gen/ID              the generation of a connection; no lock has
  *                               the empty name
- *   PREFIX//cell/NAME           what is kept under a name besides plain locks
- *   PREFIX//used/NAME           there while that is in use
+ *   PREFIX//cell/NAME           every kind but plain locks (cell.h)
+ *   PREFIX//used/NAME           exists while the cell is in use
  *   PREFIX//clock, //time       clock.h
  *
  * A '/' in a name is written %2F, and a '%' %25, so that no name is the
@@ -31,9 +31,9 @@ struct key {
 /* "PREFIX/NAME/": what all keys of a lock begin with. */
 void hf__etcd_key_lock(struct key *k, const char *prefix, const char *name,
                        size_t name_len);
-/* The end of the range of keys that begin with `k`. */
+/* The end of the range of all keys that begin with `k`. */
 void hf__etcd_key_end(struct key *end, const struct key *k);
-/* Our own key of an attempt. */
+/* The key of one attempt of this client. */
 void hf__etcd_key_own(struct key *k, const char *prefix, const char *name,
                       size_t name_len, int64_t lease, uint64_t attempt);
 /* "PREFIX//gen/ID". */
@@ -46,29 +46,30 @@ void hf__etcd_key_used(struct key *k, const char *prefix, const char *name,
 void hf__etcd_key_clock(struct key *k, const char *prefix);
 void hf__etcd_key_time(struct key *k, const char *prefix);
 
-/* The name of the cell that has this key: its length, 0: it is no cell's. */
+/* The name whose cell has this key.  Returns its length; 0 if this is not the
+ * key of a cell. */
 size_t hf__etcd_key_cell_name(const char *prefix, const char *at, size_t len,
                               char name[NAME_LEN_MAX + 1]);
 
-/* The name of the lock that has this key: its length, 0: it is no lock's.
- * `*head` is how many bytes of the key are the lock's. */
+/* The name of the lock that this key belongs to.  Returns its length; 0 if this
+ * is not the key of a lock.  `*head` is the length of "PREFIX/NAME/". */
 size_t hf__etcd_key_name(const char *prefix, const char *at, size_t len,
                          char name[NAME_LEN_MAX + 1], size_t *head);
 
-/* What is in a key of ours. */
+/* What a key of holdfast has as its value. */
 struct key_value {
     char owner[OWNER_LEN_MAX];
     uint64_t attempt;
     int64_t since_us;
     int64_t lease_us;
-    int64_t count;   /* below 0 where it is written: detached */
-    int is_detached; /* it does not end with its client */
+    int64_t count;   /* written as a negative number if detached */
+    int is_detached; /* the hold outlives its client (ticket.c) */
     char info[256];
 };
 
-/* Bytes written. */
+/* Write the value; returns its length. */
 size_t hf__etcd_value_write(const struct key_value *v, char out[KEY_VALUE_MAX]);
-/* 1, or 0: another program's. */
+/* 1, or 0 if another program has written the value. */
 int hf__etcd_value_read(const char *at, size_t len, struct key_value *out);
 
 #endif

@@ -18,7 +18,7 @@
 #include "base/math.h"
 
 #define SESSION_S 60
-#define SLACK_PART 8 /* of the length; at least a second */
+#define SLACK_PART 8 /* slack: 1/8 of the length, at least a second */
 
 /* ---- the table ---- */
 
@@ -59,19 +59,20 @@ static void grant_send(struct backend_conn *c, struct lease *x)
         x->state = LEASE_GONE;
 }
 
-/* Has it ended by now, for all that is known? */
+/* May the lease have ended by now? */
 static int is_over(const struct backend_conn *c, const struct lease *x)
 {
     return hf__etcd_now(c) >= x->confirmed_us + x->ttl_us;
 }
 
-/* Those that nothing is held by any more end by themselves. */
+/* Leases that carry nothing are no longer kept alive, and end by themselves. */
 static void leases_sweep(struct backend_conn *c)
 {
     struct lease *next;
     for (struct lease *x = c->leases.first; x; x = next) {
         next = x->next;
-        /* Nobody keeps it alive, and it may be another client's by now. */
+        /* No client keeps this lease alive, and its key may have another
+         * client's lease now. */
         if (x->is_own && x->state == LEASE_ALIVE && is_over(c, x))
             hf__etcd_lease_end(c, x);
         if (x->state == LEASE_GONE && !x->refs && !x->is_asked
@@ -80,7 +81,7 @@ static void leases_sweep(struct backend_conn *c)
     }
 }
 
-/* One of that kind that can be used, or is being granted. */
+/* A lease of that length that can be used or is being granted, or NULL. */
 static struct lease *lease_find(struct backend_conn *c, int64_t seconds,
                                 int is_own, uint64_t attempt)
 {
@@ -93,7 +94,8 @@ static struct lease *lease_find(struct backend_conn *c, int64_t seconds,
             grant_send(c, x);
             return x;
         }
-        /* Its holds are lost by now; what is new gets another. */
+        /* The holds of an ended lease are lost; a new hold gets another
+         * lease. */
         if (x->state == LEASE_ALIVE && is_over(c, x)) {
             hf__etcd_lease_end(c, x);
             continue;
@@ -146,7 +148,7 @@ struct lease *hf__etcd_lease_session(struct backend_conn *c)
     return NULL;
 }
 
-/* ---- what it carries ---- */
+/* ---- which holds a lease covers ---- */
 
 int hf__etcd_lease_covers(const struct lease *x, int64_t sent_us)
 {
@@ -182,7 +184,7 @@ void hf__etcd_lease_nudge(struct backend_conn *c, struct lease *x)
     if (!hf__etcd_lease_may_cover(c, x, soon)) hf__etcd_lease_keep(c, x);
 }
 
-/* ---- what is said ---- */
+/* ---- answers ---- */
 
 void hf__etcd_leases_proved(struct backend_conn *c, uint64_t seq,
                             const Pb__Header *header)
@@ -194,7 +196,7 @@ void hf__etcd_leases_proved(struct backend_conn *c, uint64_t seq,
             x->confirmed_us = max64(x->confirmed_us, x->heard_us);
 }
 
-/* A grant is an entry of the log: it needs no further proof. */
+/* A grant is an entry of the Raft log: it needs no further proof. */
 void hf__etcd_lease_granted(struct backend_conn *c, struct call *call,
                             const Pb__LeaseResponse *said)
 {

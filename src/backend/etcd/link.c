@@ -5,9 +5,10 @@
  *     ^         |            |            |            |        |
  *     +---------+------------+------------+------------+--------+
  *
- * A try goes from endpoint to endpoint until one greets.  One rule: a link on
- * which anything went wrong is closed and never used again, and the next one
- * has another generation, so that what is late on the old one is refused.
+ * A try goes from endpoint to endpoint until one completes the greeting.  One
+ * rule: a link that has failed is closed and never used again.  The next one
+ * has a new generation, so that the server refuses what comes late on the old
+ * one.
  */
 #include "backend/etcd/link.h"
 
@@ -22,7 +23,7 @@
 #include "base/math.h"
 
 #define OUT_MAX 65536
-#define IDLE_US (500 * US_PER_MS) /* an older link is looked at before use */
+#define IDLE_US (500 * US_PER_MS) /* an idle link is read before use */
 
 void hf__etcd_link_init(struct link *l, struct backend_conn *c)
 {
@@ -78,7 +79,7 @@ static void error_fill(struct link *l, int status, const char *format,
                   l->c->endpoints[l->endpoint].text, what);
 }
 
-/* Answer what was on its way on the link, which is closed then. */
+/* Answer the calls that were under way on the link, which is closed already. */
 static void calls_fail(struct link *l)
 {
     struct backend_conn *c = l->c;
@@ -110,8 +111,8 @@ static void calls_fail(struct link *l)
     hf__etcd_cells_cut(c, &l->err);
 }
 
-/* The others wait for the next connection no longer than it takes to know that
- * it cannot be had. */
+/* Requests that were not sent yet wait for the next connection, until that has
+ * failed. */
 static void waiting_fail(struct backend_conn *c)
 {
     struct request *list = c->waiting;
@@ -153,7 +154,7 @@ void hf__etcd_link_fail(struct link *l, int status, const char *format, ...)
 
 static void start_at(struct link *l);
 
-/* Another server may do; a refusal is every server's. */
+/* Try the next endpoint, unless the server has refused: every server would. */
 static int endpoint_next(struct link *l, int status)
 {
     if (status != HF_UNAVAILABLE || l->endpoints_left <= 0
@@ -164,7 +165,7 @@ static int endpoint_next(struct link *l, int status)
     return 1;
 }
 
-/* A try failed where callbacks are not allowed: the timer tells. */
+/* A try failed where callbacks are not allowed: the timer will report it. */
 __attribute__((format(printf, 3, 4))) static void try_fail(struct link *l,
                                                            int status,
                                                            const char *format,
@@ -189,12 +190,12 @@ void hf__etcd_greet_refused(struct link *l, const struct call *call)
         || call->status == GRPC_UNKNOWN_TOKEN)
         status = HF_DENIED, what = "the server wants another user or password";
     if (call->status == GRPC_UNSUPPORTED)
-        status = HF_UNSUPPORTED, what = "it is no etcd";
+        status = HF_UNSUPPORTED, what = "the server is not etcd";
     if (l->state == LINK_UP)
         hf__etcd_link_fail(l, status, "%s: %s", what, call->message);
     else
         try_fail(l, status, "connect: %s: %s", what,
-                 call->message[0] ? call->message : "it closed the stream");
+                 call->message[0] ? call->message : "the stream was closed");
 }
 
 /* ---- coming up ---- */
@@ -208,7 +209,7 @@ void hf__etcd_greet_stray(struct link *l)
 static void greeting(struct link *l)
 {
     l->state = LINK_GREETING;
-    /* The pump writes: at once or, if this runs in open(), at its next poll. */
+    /* The pump writes at once or, if this runs in open(), at its next poll. */
     await(l, AWAIT_READ | AWAIT_WRITE);
     if (hf__etcd_session_begin(l) != 0)
         try_fail(l, HF_NOMEM, "connect: out of memory");
@@ -272,7 +273,8 @@ static void address_next(struct link *l)
     if (is_connected) connected(l);
 }
 
-/* The next endpoint, within its share of what is left of the try. */
+/* Connect to the endpoint, within its share of the time that is left for the
+ * try. */
 static void start_at(struct link *l)
 {
     struct backend_conn *c = l->c;
@@ -393,7 +395,7 @@ static int read_all(struct link *l)
             break;
     }
     int code = errno;
-    /* What came before the end is heard first. */
+    /* Read the answers that came before the end. */
     done |= hf__etcd_answers(l);
     if (l->life != life) return 1;
     if (n < 0) lost(l, code);
@@ -487,7 +489,7 @@ void hf__etcd_link_check(struct link *l)
 
 /* ---- time ---- */
 
-/* Was a call to be answered by now? */
+/* The earliest time by which a call must be answered. */
 static int64_t calls_due(const struct link *l)
 {
     int64_t due = TIME_NEVER;
@@ -503,7 +505,7 @@ int64_t hf__etcd_link_due(const struct link *l)
 
 static int try_late(struct link *l)
 {
-    /* The socket may not have been read for a while. */
+    /* The answer may have arrived: read the socket first. */
     if (hf__etcd_link_ready(l, AWAIT_READ)) return 1;
     if (l->state == LINK_CONNECTING && l->addr_next < l->addrs.count) {
         address_next(l);

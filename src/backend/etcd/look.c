@@ -1,6 +1,6 @@
 /*
- * look.c: who holds it, what is there, and taking a lock away.  One rule: keys
- * of other programs count as ours do.
+ * look.c: who holds a lock, lists, facts, and breaking a lock.  One rule: the
+ * keys of other programs count as ours do.
  */
 #include <stdio.h>
 #include <string.h>
@@ -10,9 +10,9 @@
 #include "base/math.h"
 #include "rules/report.h"
 
-#define QUEUE_LOOK 500 /* waiters among which one's own place is looked for */
-#define PAGE_KEYS 256  /* of one page of a list */
-#define LEASE_S_MAX INT64_C(9000000000) /* as long as etcd grants one */
+#define QUEUE_LOOK 500                  /* keys of one lock that are read */
+#define PAGE_KEYS 256                   /* keys in one page of a list */
+#define LEASE_S_MAX INT64_C(9000000000) /* the longest that etcd grants */
 
 /* ---- one lock ---- */
 
@@ -39,7 +39,7 @@ static int value_of(const Pb__KeyValue *kv, struct key_value *v)
     return hf__etcd_value_read((const char *)kv->value.data, kv->value.len, v);
 }
 
-/* The holder's part: what its key says. */
+/* Fill in what the holder's key says. */
 static void info_holder(const struct backend_conn *c, const Pb__KeyValue *kv,
                         const struct request *req, struct hf_info *info)
 {
@@ -95,7 +95,8 @@ static void inspected(struct backend_conn *c, struct request *req,
     hf__etcd_reply(c, req, &rep);
 }
 
-/* Every token that was ever given is a revision that is over. */
+/* Answer that the lock is free.  Its highest token is at most the cluster's
+ * revision. */
 static void free_tell(struct backend_conn *c, struct request *req,
                       const Pb__TxnResponse *txn)
 {
@@ -107,13 +108,13 @@ static void free_tell(struct backend_conn *c, struct request *req,
     inspected(c, req, &info, 0);
 }
 
-/* No plain lock is there: is it another one? */
+/* No plain lock has the name: is the name in use as another kind? */
 static int is_of_cell(const struct request *req, const Pb__TxnResponse *txn)
 {
     return req->kind != KIND_PLAIN || hf__etcd_told_first(txn, 1);
 }
 
-/* How long its lease has left. */
+/* Ask what is left of the holder's lease. */
 static void ttl_send(struct backend_conn *c, struct request *req,
                      const struct hf_info *info, const Pb__KeyValue *kv)
 {
@@ -160,8 +161,8 @@ void hf__etcd_inspect_answer(struct backend_conn *c, struct call *call,
     }
 }
 
-/* The lease of a lock lasts longer than the hold, by a part of its length; no
- * holder counts on more than its hold's. */
+/* The lease of a lock lasts longer than the hold, by its slack; a holder counts
+ * on the length of the hold only. */
 void hf__etcd_ttl_answer(struct backend_conn *c, struct call *call,
                          const Pb__LeaseResponse *lease)
 {
@@ -179,7 +180,7 @@ void hf__etcd_ttl_answer(struct backend_conn *c, struct call *call,
 
 /* ---- break ---- */
 
-/* The first key was told; delete it if it is still that one. */
+/* Delete the first key, if it is still the one that was read. */
 static void break_send(struct backend_conn *c, struct request *req,
                        const Pb__KeyValue *kv, const struct hf_info *info)
 {
@@ -190,7 +191,8 @@ static void break_send(struct backend_conn *c, struct request *req,
         hf__free(c->env->alloc, copy);
         hf__etcd_refuse(c, req,
                         kv->key.len > sizeof k->at ? HF_CONFLICT : HF_NOMEM,
-                        "break: its key is too long, or there is no memory");
+                        "break: the holder's key is too long, or there is "
+                        "no memory");
         return;
     }
     *copy = *info;
@@ -223,7 +225,7 @@ void hf__etcd_break_answer(struct backend_conn *c, struct call *call,
     } else if (call->info && txn->succeeded) {
         inspected(c, req, call->info, 0);
     } else if (call->info) {
-        hf__etcd_wait(c, req); /* it has another holder by now, or none */
+        hf__etcd_wait(c, req); /* the holder has changed since: begin again */
         c->stirred = 1;
     } else if (range->n_kvs == 0 && is_of_cell(req, txn)) {
         hf__etcd_cell(c, req);
@@ -273,7 +275,7 @@ struct page {
     size_t len;
 };
 
-/* The keys of one lock, from the i-th on: where they end. */
+/* The index behind the last key of the lock whose keys begin at the i-th. */
 static size_t group_end(const Pb__RangeResponse *range, size_t i, size_t head)
 {
     size_t n = i + 1;
@@ -299,7 +301,7 @@ static void group_add(struct backend_conn *c, const struct request *req,
     row->info.queued = (int64_t)(end - i) - 1;
 }
 
-/* A key that is no plain lock's. */
+/* Add a cell to the page; other keys are skipped. */
 static void cell_add(struct backend_conn *c, const struct request *req,
                      const Pb__KeyValue *kv, struct page *page)
 {
@@ -326,7 +328,7 @@ static int has_cells(const struct backend_conn *c,
     return 0;
 }
 
-/* Go on from this key. */
+/* The next page begins at this lock, or (is_behind) behind this key. */
 static uint64_t cursor_put(struct backend_conn *c, const Pb__KeyValue *kv,
                            size_t head, int is_behind)
 {
@@ -351,8 +353,8 @@ static uint64_t page_fill(struct backend_conn *c, const struct request *req,
                                        kv->key.len, name, &head);
         end = len ? group_end(range, i, head) : i + 1;
         int is_cut = range->more && end == range->n_kvs;
-        /* A lock whose keys are cut is told with the next page, unless it has
-         * more than a page of them. */
+        /* A lock whose keys do not all fit into this page is told with the next
+         * one, unless its keys alone fill a page. */
         if (is_cut && i > 0 && len) return cursor_put(c, kv, head, 0);
         if (!len)
             cell_add(c, req, kv, page);
@@ -375,7 +377,7 @@ void hf__etcd_list_answer(struct backend_conn *c, struct call *call,
     }
     if (range->n_kvs > PAGE_KEYS) {
         hf__etcd_refuse(c, req, HF_UNAVAILABLE,
-                        "list: more than was asked for");
+                        "list: the server sent more than was asked for");
         return;
     }
     struct page *page = hf__alloc_zero(c->env->alloc, sizeof *page);
@@ -448,5 +450,5 @@ void hf__etcd_look(struct backend_conn *c, struct request *req)
         look_send(c, req, CALL_BREAK);
     else
         hf__etcd_refuse(c, req, HF_UNSUPPORTED,
-                        "etcd is no member of a quorum");
+                        "etcd cannot be a member of a quorum");
 }

@@ -1,13 +1,14 @@
 /*
  * propose.c: taking a lock.
  *
- *   at once      if no key of the lock is there, put one's own
- *   in a queue   if one's own is not there, put it; the first has the lock
+ *   without a queue  if no key of the lock is there, put the client's own
+ *   in a queue       if the client's key is not there, put it; the first key
+ *                    has the lock
  *
  * Both are one transaction, which also compares the connection's generation,
- * and fails if the name is in use as another kind (cell.h).
- * One rule: a lock is granted when the transaction's answer says that one's own
- * key is the first, and its lease covers the request.
+ * and fails if the name is in use as another kind (cell.h).  One rule: a lock
+ * is granted when the transaction's answer says that the client's key is the
+ * first, and its lease covers the request.
  */
 #include "backend/etcd/etcd.h"
 #include "base/math.h"
@@ -15,7 +16,7 @@
 /* A waiter asks again, which keeps its lease alive. */
 #define POLL_US_MOST (2 * US_PER_S)
 
-/* Of scratch.keys */
+/* Indexes into scratch.keys. */
 enum { OWN, LOCK, END, GEN, USED };
 
 static struct key *keys_make(struct backend_conn *c, const struct stake *s)
@@ -59,14 +60,14 @@ static void txn_send(struct backend_conn *c, struct request *req,
     hf__etcd_lane(c, req)->proposals++;
 }
 
-/* The lease is refused: say so. */
+/* Answer that the server has refused the lease. */
 static void lease_refuse(struct backend_conn *c, struct request *req,
                          struct lease *x)
 {
     long long ms = (long long)(req->lease_us / US_PER_MS);
     if (x->why[0]) {
         hf__etcd_refuse(c, req, x->status, "lease: %s", x->why);
-        x->state = LEASE_GONE; /* the next one asks again */
+        x->state = LEASE_GONE; /* the next request asks the server again */
     } else if (x->least_s)
         hf__etcd_refuse(c, req, HF_INVALID,
                         "lease of %lld ms: too short for this server, whose "
@@ -78,7 +79,7 @@ static void lease_refuse(struct backend_conn *c, struct request *req,
                         "lease of %lld ms: longer than this server takes", ms);
 }
 
-/* 0, or -1: the request was answered. */
+/* 0, or -1 if the request was answered. */
 static int lease_check(struct backend_conn *c, struct request *req,
                        struct lease **out)
 {
@@ -106,7 +107,7 @@ int hf__etcd_lease_need(struct backend_conn *c, struct request *req,
     return (*out)->state == LEASE_ALIVE;
 }
 
-/* Is the lane free for a proposal? */
+/* May a proposal be sent in this lane now? */
 static int lane_is_free(struct backend_conn *c, const struct request *req)
 {
     const struct lane *lane = hf__etcd_lane(c, req);
@@ -135,7 +136,8 @@ void hf__etcd_propose(struct backend_conn *c, struct request *req)
         hf__etcd_refuse(c, req, HF_NOMEM, "propose: out of memory");
         return;
     }
-    /* A key that is there already is not looked at before it can be of use. */
+    /* If the key is there already, do not ask before its lease can cover the
+     * request. */
     if (s->fence && !hf__etcd_lease_may_cover(c, x, req->sent_us)) {
         hf__etcd_lease_keep(c, x);
         hf__etcd_wait(c, req);
@@ -155,8 +157,8 @@ void hf__etcd_propose_cut(struct backend_conn *c, const struct request *req)
     hf__etcd_lane(c, req)->proposals--;
 }
 
-/* It is asked again when the holder's lease is over, unless that was renewed;
- * how much is left of it would cost a call. */
+/* When to ask again: after the whole length of the holder's lease.  To ask what
+ * is left of it would cost a call. */
 static int64_t head_ttl_us(const Pb__KeyValue *head)
 {
     struct key_value v;
@@ -206,7 +208,8 @@ static void refused(struct backend_conn *c, struct request *req,
     hf__etcd_refuse_by(c, req, call, "propose");
 }
 
-/* What a transaction that changed nothing tells. */
+/* Read the answer of a transaction whose compares have failed: nothing was
+ * changed. */
 static void other(struct backend_conn *c, struct request *req, struct stake *s,
                   const Pb__TxnResponse *txn)
 {
@@ -217,7 +220,8 @@ static void other(struct backend_conn *c, struct request *req, struct stake *s,
     int is_current = gen && gen->mod_revision == c->link.gen;
     if (!is_current) hf__etcd_greet_again(&c->link);
     if (own && own->lease != s->lease->id) {
-        /* Of a lease that has ended for us: it goes by itself. */
+        /* The key has a lease that this client has given up: it will end by
+         * itself. */
         busy(c, req, s, head);
         return;
     }
@@ -235,7 +239,7 @@ static void other(struct backend_conn *c, struct request *req, struct stake *s,
         busy(c, req, s, head);
         return;
     }
-    /* Once more, in the new generation. */
+    /* Send the proposal again, in the new generation. */
     hf__etcd_wait(c, req);
     c->stirred = 1;
 }
@@ -249,7 +253,7 @@ void hf__etcd_propose_answer(struct backend_conn *c, struct call *call,
     hf__etcd_lane(c, req)->proposals--;
     c->stirred = 1;
     if (!s) {
-        /* Its lease has ended meanwhile. */
+        /* The stake's lease has ended meanwhile. */
         hf__etcd_wait(c, req);
     } else if (!txn) {
         refused(c, req, s, call);

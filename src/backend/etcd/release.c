@@ -1,6 +1,7 @@
 /*
- * release.c: giving a lock, or a place in its queue, back.  One rule: only
- * one's own key is deleted, whose name no other attempt has.
+ * release.c: giving back a lock, or a place in its queue.  One rule: only the
+ * key of the attempt itself is deleted; no other attempt has a key of that
+ * name.
  */
 #include <string.h>
 
@@ -20,7 +21,7 @@ static int is_of_attempt(const struct request *old, const struct request *req)
            && !strcmp(old->owner, req->owner);
 }
 
-/* Take the first of them from a list, or NULL. */
+/* Take the first proposal of the same attempt from a list, or NULL. */
 static struct request *proposal_take(struct request **at,
                                      const struct request *req)
 {
@@ -30,7 +31,7 @@ static struct request *proposal_take(struct request **at,
     return old;
 }
 
-/* A proposal of the same attempt that waits must not be sent behind this. */
+/* A waiting proposal of the same attempt must not be sent after the release. */
 static void proposals_end(struct backend_conn *c, const struct request *req)
 {
     struct hf_error over = {.status = HF_CANCELLED, .text = "released"};

@@ -1,9 +1,10 @@
 /*
  * renew.c: renewals.  One rule: a hold is renewed when its lease covers the
- * request, and a look that was sent since says that its key is still there.
+ * request, and a look that was sent after the request says that its key is
+ * still there.
  *
- * Up to LOOK_KEYS holds are looked at by one transaction.  A longer lease, or
- * another count of holds, is written into the key (an attach).
+ * A look is one transaction that reads the keys of up to LOOK_KEYS holds.  A
+ * longer lease, or another count of holds, is written into the key (an attach).
  */
 #include <string.h>
 
@@ -23,7 +24,8 @@ static void granted(struct backend_conn *c, struct request *req,
     hf__etcd_reply(c, req, &rep);
 }
 
-/* Its key is gone, or is another one: does another client have the lock? */
+/* The hold's key is gone or was made anew: does another client have the
+ * lock? */
 static void taken(struct backend_conn *c, struct request *req, struct stake *s)
 {
     struct key *lock = &c->scratch->keys[0], *end = &c->scratch->keys[1];
@@ -33,7 +35,7 @@ static void taken(struct backend_conn *c, struct request *req, struct stake *s)
     hf__etcd_key_end(end, lock);
     hf__etcd_txn_begin(t);
     hf__etcd_op_first(t, hf__etcd_txn_then(t), lock, end, 1);
-    /* Without memory it is only said that it is gone. */
+    /* Without memory the answer is only that the hold is gone. */
     if (!hf__etcd_call(&c->link, CALL_TAKEN, &t->txn.base, req,
                        req->deadline_us))
         absent(c, req);
@@ -46,14 +48,14 @@ void hf__etcd_taken_answer(struct backend_conn *c, struct call *call,
     struct reply rep = {.verdict = V_ABSENT,
                         .ttl_us = -1,
                         .waiters = -1,
-                        .text = "its key was deleted"};
+                        .text = "the key of the hold was deleted"};
     call->req = NULL;
     if (hf__etcd_told_first(txn, 0)) rep.verdict = V_OTHER;
     hf__etcd_reply(c, req, &rep);
 }
 
-/* Must the key be written?  A shorter lease is not worth it: the server then
- * keeps the lock longer than its holder. */
+/* Must the key be written?  Not for a shorter lease: then the server only keeps
+ * the lock longer than the holder counts on it. */
 static int is_to_write(const struct stake *s, const struct request *req)
 {
     return s->count != req->count
@@ -126,7 +128,7 @@ static void attached(struct backend_conn *c, struct request *req,
         granted(c, req, s);
         return;
     }
-    /* It is looked at once more. */
+    /* Keep the lease alive, then look at the hold again. */
     hf__etcd_lease_keep(c, s->lease);
     hf__etcd_wait(c, req);
 }
@@ -154,7 +156,7 @@ void hf__etcd_attach_answer(struct backend_conn *c, struct call *call,
         if (own && own->create_revision == s->fence) {
             if (!gen || gen->mod_revision != c->link.gen)
                 hf__etcd_greet_again(&c->link);
-            s->count = 0; /* it is to be written again */
+            s->count = 0; /* so that the key is written again */
             hf__etcd_wait(c, req);
             return;
         }
@@ -188,7 +190,7 @@ void hf__etcd_renew(struct backend_conn *c, struct request *req)
     }
 }
 
-/* Take up to LOOK_KEYS of them into one transaction. */
+/* Put up to LOOK_KEYS of the waiting looks into one transaction. */
 static struct request *looks_take(struct backend_conn *c, struct txn *t,
                                   struct key keys[], int64_t *due_us)
 {
@@ -199,7 +201,7 @@ static struct request *looks_take(struct backend_conn *c, struct txn *t,
         c->looks = req->next;
         req->next = NULL;
         if (!s) {
-            hf__etcd_wait(c, req); /* its lease has just been given up */
+            hf__etcd_wait(c, req); /* the stake went with its lease just now */
             c->stirred = 1;
             continue;
         }
@@ -252,7 +254,7 @@ static void look_answer(struct backend_conn *c, struct request *req,
     } else if (!own || own->create_revision != s->fence) {
         taken(c, req, s);
     } else if (own->lease != s->lease->id) {
-        /* An attach had no answer: do it again. */
+        /* An attach had no answer: write the key again. */
         s->count = 0;
         hf__etcd_wait(c, req);
     } else {
@@ -274,7 +276,7 @@ void hf__etcd_renew_answer(struct backend_conn *c, struct call *call,
             look_answer(c, req, hf__etcd_told_first(txn, i));
         else if (txn)
             hf__etcd_refuse(c, req, HF_UNAVAILABLE,
-                            "renew: not what was asked for");
+                            "renew: the server's answer cannot be read");
         else
             hf__etcd_refuse_by(c, req, call, "renew");
     }

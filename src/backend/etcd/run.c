@@ -1,6 +1,6 @@
 /*
- * run.c: requests that wait, and their answers.  One rule: a request is in one
- * place: among those that wait, in a call, or answered.
+ * run.c: the requests that wait, and how requests are answered.  One rule: a
+ * request is in one place: among those that wait, in a call, or answered.
  */
 #include <stdarg.h>
 #include <stdio.h>
@@ -65,7 +65,7 @@ void hf__etcd_refuse(struct backend_conn *c, struct request *req, int status,
     text_reply(c, req, V_ERROR, status, text);
 }
 
-/* What a refusal means: it changed nothing. */
+/* A refused call has changed nothing; what its status means for the caller. */
 int hf__etcd_refusal(const struct call *call, const char *what, char *text,
                      size_t size)
 {
@@ -74,11 +74,11 @@ int hf__etcd_refusal(const struct call *call, const char *what, char *text,
     if (call->status == GRPC_DENIED)
         status = HF_DENIED, why = "the user lacks a right";
     else if (call->status == GRPC_INVALID)
-        status = HF_DENIED, why = "the server does not take it";
+        status = HF_DENIED, why = "the server does not accept the request";
     else if (call->status == GRPC_EXHAUSTED)
-        why = "the server has no room";
+        why = "the server has no space left";
     else if (call->status == GRPC_UNSUPPORTED)
-        status = HF_UNSUPPORTED, why = "the server does not know that";
+        status = HF_UNSUPPORTED, why = "the server does not know this request";
     snprintf(text, size, "%s: %s: %s", what, why, call->message);
     return status;
 }

@@ -1,6 +1,6 @@
 /*
- * stake.c: see stake.h.  One rule: a key that may exist has a stake, until it
- * was released or its lease is gone.
+ * stake.c: see stake.h.  One rule: every key of this client that may exist has
+ * a stake, until it is released or its lease is gone.
  */
 #include "backend/etcd/stake.h"
 

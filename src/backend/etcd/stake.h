@@ -1,4 +1,5 @@
-/* stake.h: stakes: the keys of this client, held or in a queue. */
+/* stake.h: a stake is this client's record of one key of its own, which holds a
+ * lock or waits in its queue. */
 #ifndef HF_ETCD_STAKE_H
 #define HF_ETCD_STAKE_H
 
@@ -11,12 +12,12 @@ struct lease;
 
 struct stake {
     struct stake *next;
-    struct lease *lease; /* that carries it */
-    int64_t key_lease;   /* the one in its key's name */
+    struct lease *lease; /* the lease that carries it */
+    int64_t key_lease;   /* the lease in the name of its key */
     int is_detached;
-    int moving;    /* its lease is being changed */
-    int is_unsure; /* a proposal of it had no answer: its key may be there */
-    int64_t fence; /* its create revision; 0: not known yet */
+    int moving;    /* an attach is under way */
+    int is_unsure; /* its proposal had no answer: the key may exist */
+    int64_t fence; /* its key's create revision; 0 if not known */
     int64_t count;
     int64_t lease_us;
     int64_t since_us;
@@ -33,16 +34,16 @@ struct stakes {
 
 /* The stake that a request is about, or NULL. */
 struct stake *hf__etcd_stake(struct backend_conn *c, const struct request *req);
-/* A new one, of this lease.  NULL: no memory. */
+/* A new stake, carried by this lease.  NULL without memory. */
 struct stake *hf__etcd_stake_make(struct backend_conn *c,
                                   const struct request *req, struct lease *x);
 void hf__etcd_stake_drop(struct backend_conn *c, struct stake *s);
-/* Drop all that a lease carried; NULL: all. */
+/* Drop all stakes that this lease carried; with NULL all of the client. */
 void hf__etcd_stakes_drop(struct backend_conn *c, const struct lease *x);
-/* It is carried by another lease now. */
+/* Let another lease carry the stake. */
 void hf__etcd_stake_move(struct stake *s, struct lease *x);
 
-/* Its key, and what is to be written there. */
+/* The name of its key, and the value for it. */
 void hf__etcd_stake_key(const struct backend_conn *c, const struct stake *s,
                         struct key *k);
 size_t hf__etcd_stake_value(const struct stake *s, char out[KEY_VALUE_MAX]);

@@ -1,10 +1,11 @@
 /*
  * ticket.c: holds that outlive their client: a ticket gives one to another.
  *
- * Such a hold has a lease of its own, exactly as long as it is, which nobody
+ * Such a hold has a lease of its own, of exactly its length, which no client
  * keeps alive.  A client that attaches finds the key by owner and attempt, and
- * puts it on a lease of its own; one that releases deletes it.  One rule: a key
- * is only touched as the one that was found, by its create revision.
+ * writes it anew with a lease of this client; a client that releases by ticket
+ * deletes the key.  One rule: the key that was found is the only one that is
+ * written or deleted: its create revision is compared.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -12,9 +13,9 @@
 
 #include "backend/etcd/etcd.h"
 
-#define QUEUE_LOOK 1 /* only the first key is a hold */
+#define QUEUE_LOOK 1 /* keys that are read: only the first is a hold */
 
-/* The key that was found. */
+/* The key that was found, while what is left of its lease is asked for. */
 struct adopted {
     struct key key;
     int64_t revision;
@@ -53,7 +54,7 @@ static void gone(struct backend_conn *c, struct request *req,
     hf__etcd_reply(c, req, &rep);
 }
 
-/* Is it the hold that the request is about? */
+/* Is this the key of the hold that the request is about? */
 static int is_ours(const Pb__KeyValue *kv, const struct request *req,
                    struct adopted *out)
 {
@@ -70,7 +71,7 @@ static int is_ours(const Pb__KeyValue *kv, const struct request *req,
            || req->fence == kv->create_revision;
 }
 
-/* What is left of its lease? */
+/* Ask what is left of the lease of the hold. */
 static void left_send(struct backend_conn *c, struct request *req,
                       const struct adopted *found, int64_t lease)
 {
@@ -107,7 +108,7 @@ void hf__etcd_adopt_answer(struct backend_conn *c, struct call *call,
         left_send(c, req, &found, kv->lease);
 }
 
-/* The number of the lease that is in the key's name. */
+/* The lease that is in the name of the key. */
 static int64_t key_lease(const struct backend_conn *c, const struct key *k,
                          const struct request *req)
 {
@@ -122,8 +123,8 @@ static int64_t key_lease(const struct backend_conn *c, const struct key *k,
     return sscanf(tail, "%16" SCNx64 "-", &lease) == 1 ? (int64_t)lease : 0;
 }
 
-/* It is this client's from now on; its key is written with the new lease by the
- * renewal, which goes on. */
+/* Make the hold this client's.  The renewal goes on and writes the key with the
+ * new lease. */
 static void take(struct backend_conn *c, struct request *req,
                  const struct adopted *found)
 {
@@ -146,7 +147,7 @@ static void take(struct backend_conn *c, struct request *req,
     s->key_lease = key_lease(c, &found->key, req);
     s->fence = found->revision;
     s->since_us = found->value.since_us;
-    s->count = 0; /* its key is to be written */
+    s->count = 0; /* so that the renewal writes the key */
     req->priv |= REQ_IS_ADOPTED;
     hf__etcd_wait(c, req);
 }
@@ -168,8 +169,9 @@ static void end_send(struct backend_conn *c, struct request *req,
     req->priv |= REQ_WAS_SENT;
 }
 
-/* The server leaves out what is below a second: with less it is over, for a
- * client that would attach.  To give it back is right in any case. */
+/* The server rounds down to whole seconds.  With less than a second left the
+ * hold counts as over for a client that attaches; a release goes on in any
+ * case. */
 void hf__etcd_adopt_left(struct backend_conn *c, struct call *call,
                          const Pb__LeaseResponse *lease)
 {

@@ -1,6 +1,7 @@
 /*
- * txn.c: parts of a transaction; see etcd.h.  One rule: nothing here is
- * allocated; the keys are borrowed until it is sent.
+ * txn.c: building a transaction, and reading its answer; see etcd.h.  One rule:
+ * nothing is allocated here; the keys are borrowed until the transaction is
+ * sent.
  */
 #include <assert.h>
 #include <string.h>
@@ -118,7 +119,7 @@ void hf__etcd_op_delete(struct txn *t, Pb__RequestOp *op, const struct key *k)
     op->delete_range = &t->del;
 }
 
-/* ---- what was answered ---- */
+/* ---- the answer ---- */
 
 static const Pb__ResponseOp *told(const Pb__TxnResponse *t, size_t i)
 {

@@ -1,6 +1,6 @@
 /*
- * url.c: what is in a URL of etcd.  One rule: a bad option is refused before
- * anything is connected to.
+ * url.c: reading a URL of etcd.  One rule: a bad option is refused before any
+ * server is contacted.
  */
 #include <stdio.h>
 #include <string.h>
@@ -65,7 +65,8 @@ static int prefix_read(struct backend_conn *c, const struct url *url,
     return HF_OK;
 }
 
-/* etcds:// is tls=on; options that need it are read by the place. */
+/* etcds:// means tls=on.  The TLS options themselves are read with the
+ * place. */
 static int tls_say(struct url *url, struct hf_error *err)
 {
     const char *text = hf__url_option(url, "tls");
@@ -102,7 +103,7 @@ static int user_check(const struct place *p, struct hf_error *err)
                          "url: user: missing: there is a password");
 }
 
-/* The place is the first endpoint's; it begins what is told of errors. */
+/* The place is that of the first endpoint; error texts begin with it. */
 static int place_read(struct backend_conn *c, const struct url *url,
                       struct hf_error *err)
 {

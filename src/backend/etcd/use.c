@@ -1,8 +1,8 @@
 /*
- * use.c: what a name is in use as, beside the jobs of its cell: for proposals
- * of plain locks, lists and watches; see cell.h.  Two rules: nothing here
- * changes a cell; and what is over is over by the clock that is there now, not
- * by one that was read before.
+ * use.c: reading cells for others than the core of sql: which kind has a name
+ * in use, for proposals of plain locks, lists and watches; see cell.h.  Two
+ * rules: nothing here changes a cell; and what is over is over by the clock
+ * that is there now, not by one that was read before.
  */
 #include "rules/use.h"
 
@@ -12,7 +12,8 @@
 
 /* ---- plain locks and other kinds ---- */
 
-/* The cell of a name, loaded.  0, or -1: it cannot be read. */
+/* Load the cell of a name into c->cells.store.  0, or -1 if it cannot be
+ * read. */
 static int cell_load(struct backend_conn *c, const Pb__KeyValue *kv,
                      const char *name, size_t name_len, int64_t *now_us)
 {
@@ -47,7 +48,8 @@ void hf__etcd_use_ask(struct backend_conn *c, struct request *req)
     hf__etcd_link_fail(&c->link, HF_NOMEM, "cell: out of memory");
 }
 
-/* It is in use no more: say so, if it is still what was read. */
+/* The cell is no longer in use: delete PREFIX//used/NAME, if the cell is still
+ * the one that was read. */
 static void unuse_send(struct backend_conn *c, struct request *req,
                        const Pb__KeyValue *kv)
 {

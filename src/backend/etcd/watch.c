@@ -1,6 +1,6 @@
 /*
- * watch.c: see watch.h.  One rule: a watch begins now, not at an old revision,
- * which the server would serve late; and the waiters look again when it is on.
+ * watch.c: see watch.h.  One rule: a watch begins at the current revision, for
+ * the server serves older ones late; and the waiters ask again when it is on.
  */
 #include "backend/etcd/watch.h"
 
@@ -31,7 +31,7 @@ static struct watch *watch_of(struct backend_conn *c, int64_t id)
     return w;
 }
 
-/* 0, or -1: no memory. */
+/* Send one message on the stream of watches.  0, or -1 without memory. */
 static int say(struct backend_conn *c, const Pb__WatchRequest *words)
 {
     struct link *l = &c->link;
@@ -71,7 +71,7 @@ static void cancel_say(struct backend_conn *c, const struct watch *w)
     cancel.watch_id = w->id;
     words.request_case = PB__WATCH_REQUEST__REQUEST_CANCEL_REQUEST;
     words.cancel_request = &cancel;
-    (void)say(c, &words); /* without memory it stays, and wakes nobody */
+    (void)say(c, &words); /* without memory the watch stays, unused */
 }
 
 static void watch_answer(struct backend_conn *c, struct watch *w,
@@ -160,7 +160,7 @@ void hf__etcd_watches_cut(struct backend_conn *c)
         w->id = w->is_on = 0;
         w->req = NULL;
         if (req) {
-            /* It is asked for again. */
+            /* The request waits, and makes the watch anew. */
             watch_drop(c, at);
             hf__etcd_wait(c, req);
         } else {
@@ -180,13 +180,13 @@ static void watch_wake(struct backend_conn *c, const struct watch *w)
     c->env->wake(c->env, w->name, w->name_len);
 }
 
-/* The server has ended it. */
+/* The server has ended a watch. */
 static void canceled(struct backend_conn *c, struct watch *w, const char *why)
 {
     struct watch **at = &c->watches.first;
     while (*at != w) at = &(*at)->next;
     if (!w->req) {
-        /* Without it waiting polls. */
+        /* Without the watch the waiters poll. */
         c->env->log(c->env, HF_LOG_WARN, why[0] ? why : "etcd: watch: ended");
         watch_wake(c, w);
     }
@@ -196,8 +196,8 @@ static void canceled(struct backend_conn *c, struct watch *w, const char *why)
     if (*at) watch_drop(c, at);
 }
 
-/* Must its waiters ask again?  A swap that only keeps a place in a queue is no
- * news. */
+/* Must the waiters ask again? Not after a swap that only kept a place in a
+ * queue. */
 static int is_news(struct watch *w, const Pb__Event *event)
 {
     int64_t news;
@@ -225,7 +225,7 @@ void hf__etcd_watched(struct backend_conn *c, const Pb__WatchResponse *said)
         if (w->req)
             watch_answer(c, w, V_GRANTED, NULL);
         else
-            has_news = 1; /* after a reconnect: some may have been missed */
+            has_news = 1; /* after a reconnect events may be missing */
     }
     if (has_news) watch_wake(c, w);
 }
