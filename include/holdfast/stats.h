@@ -7,10 +7,10 @@
  *                (unsigned long long)(stats.wait_us / stats.granted),
  *                (unsigned long long)stats.lost);
  *
- * The numbers are those of locks and permits, of elections, runs and the parts
- * of sets too, in one client.  Counters only rise.  Where each permit is a lock
- * (semaphore.h), each of these locks that was asked for is counted.  Latches,
- * barriers and values are not counted.
+ * They count the locks and permits of one client, also those of elections, runs
+ * (once.h) and sets.  Counters only rise.  Where each permit is a lock
+ * (semaphore.h), each lock that was asked for is counted.  Latches, barriers
+ * and values are not counted.
  *
  * A histogram is an array of HF_STATS_BINS numbers.  Bin 0 counts times below
  * one microsecond, bin i times from 2^(i-1) to below 2^i microseconds, and the
@@ -44,16 +44,16 @@ struct hf_stats {
     uint64_t cancelled;
     uint64_t failed; /* any other status */
 
-    uint64_t renewed;      /* holds that were renewed or extended, or entered
-                            * again, by each time that the store confirmed it */
-    uint64_t renew_failed; /* the same, not confirmed in time: it is tried again
-                            * while the hold is valid */
+    uint64_t renewed;      /* renewals, extensions and further acquires by the
+                            * holder that the store has confirmed */
+    uint64_t renew_failed; /* those that were not confirmed in time; they are
+                            * repeated while the hold is valid */
     uint64_t at_risk;      /* HF_STATE_AT_RISK was reported */
     uint64_t lost;         /* HF_STATE_LOST was reported */
 
-    uint64_t connects;    /* connections to servers; the first of each, too */
-    uint64_t disconnects; /* connections that broke, or could not be made again
-                           * after one */
+    uint64_t connects;    /* times that a server became reachable, the first
+                           * time included */
+    uint64_t disconnects; /* times that a server was no longer reachable */
 
     /* Sums, and histograms, of times in microseconds. */
     uint64_t wait_us;                   /* until an acquire was granted */

@@ -1,8 +1,8 @@
 /*
  * stats.h: what a client counts, for hf_client_stats().
  *
- * The rule: it is counted in the engine's steps, which one thread at a time
- * makes, so that counting needs neither a lock nor an atomic of its own.
+ * The rule: only the engine's steps count, and one thread at a time makes them;
+ * so counting needs neither a lock nor an atomic.
  */
 #ifndef HF_ENGINE_STATS_H
 #define HF_ENGINE_STATS_H
@@ -31,7 +31,7 @@ static inline void hf__stats_time(uint64_t *sum, uint64_t bins[HF_STATS_BINS],
     bins[hf__stats_bin(us)]++;
 }
 
-/* Is it an acquire of something that is held afterwards? */
+/* Is the operation an acquire of a lock or a permit? */
 static inline int hf__stats_has(const struct op *op)
 {
     return op->type == OP_TYPE_ACQUIRE
@@ -44,7 +44,8 @@ static inline void hf__stats_begun(struct engine *e, struct op *op)
     if (hf__stats_has(op)) e->stats.waiting++;
 }
 
-/* One of a race that another has won did not fail. */
+/* An acquire that another one of its race has outrun is not counted as
+ * failed. */
 static inline void hf__stats_ended(struct engine *e, const struct op *op,
                                    int status)
 {
@@ -86,7 +87,8 @@ static inline void hf__stats_held(struct engine *e, struct seat *seat,
         hf__stats_time(&s->hold_us, s->hold_bins, e->now_us - seat->held_us);
 }
 
-/* A step of a hold: from `before`, with a renewal under way or not. */
+/* After a step of a hold: count its changes.  `before` is its state before the
+ * step, `renewing` whether a renewal was under way. */
 static inline void hf__stats_stepped(struct engine *e, struct seat *seat,
                                      enum hold_state before, int renewing,
                                      const struct hold_out *out)
