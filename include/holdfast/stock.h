@@ -27,9 +27,10 @@
  * The units of a sale may be in several segments.  The id of a user says which
  * segment is the user's, for good; a segment with too few units is given some
  * of another segment's by the client that asks.  Each segment keeps books that
- * balance at every moment: made + received - given = available + held + sold.
+ * balance at every moment: quantity + received - given = available + held +
+ * sold (struct hf_stock_report).
  *
- * Verdicts are no errors: "sold out" comes with HF_OK.
+ * A verdict is not an error: "sold out" comes with HF_OK.
  */
 #ifndef HOLDFAST_STOCK_H
 #define HOLDFAST_STOCK_H
@@ -61,7 +62,7 @@ enum hf_stock_verdict {
     HF_STOCK_REUSED = 2,    /* the request id was used for another number of
                              * units; nothing was changed */
     HF_STOCK_LIMIT = 3,     /* the user would have more than the limit */
-    HF_STOCK_SOLD_OUT = 4,  /* not that many are available */
+    HF_STOCK_SOLD_OUT = 4,  /* fewer units are available */
     HF_STOCK_NOT_OPEN = 5,  /* before its start, after its end, or ended */
     HF_STOCK_BUSY = 6       /* units are on their way to the user's segment:
                              * ask again after left_ms */
@@ -129,8 +130,8 @@ static inline void hf_reservation_init(struct hf_reservation *r)
 struct hf_stock_settled {
     uint32_t struct_size; /* set by HF_STOCK_SETTLED_INIT */
     int32_t state;        /* enum hf_stock_state, after the call */
-    int32_t changed;      /* 1 if this call made it so; 0 if it was so before */
-    int32_t late;         /* 1 if it had expired, and was taken once more */
+    int32_t changed;      /* 1 if this call has set the state; else 0 */
+    int32_t late;         /* 1 if it had expired and was taken again */
     int64_t units;
     int64_t left_ms; /* HELD: until the units are given back */
 };
@@ -179,12 +180,12 @@ static inline void hf_stock_report_init(struct hf_stock_report *r)
  * @param spec    copied
  * @param err     filled when this fails; may be NULL
  *
- * @return HF_OK           the sale is there, with these terms; also if it was
- *                         there before
+ * @return HF_OK           the sale exists, with these terms; also if it existed
+ *                         before
  *         HF_CONFLICT     a sale of this name has other terms; nothing was
  *                         changed
  *         HF_INVALID      the name or a field of the spec is out of range
- *         HF_UNAVAILABLE  no answer; the sale may be there in part: call again
+ *         HF_UNAVAILABLE  no answer; the sale may exist in part: call again
  *                         with the same terms
  *         HF_DENIED       the store refuses the request
  *         HF_UNSUPPORTED  the store has no HF_CAP_STOCK
@@ -241,12 +242,12 @@ HF_API void hf_stock_close(hf_stock *stock);
  *
  * @return HF_OK           `out` is filled: look at its verdict
  *         HF_INVALID      an argument is out of range; nothing was sent
- *         HF_EMPTY        the sale is not there, or not all of it: a create
- *                         was interrupted, and is to be repeated
+ *         HF_EMPTY        the sale does not exist, or not all of it: a create
+ *                         was interrupted; call hf_stock_create() again
  *         HF_CONFLICT     the sale was made anew with other segments: open it
  *                         again
- *         HF_UNAVAILABLE  no answer; the units may be held: call again with the
- *                         same request id
+ *         HF_UNAVAILABLE  no answer; the units may be reserved: call again with
+ *                         the same request id
  *         others          as for hf_stock_create()
  *
  * One round trip; some more if the units must be fetched from other segments.
@@ -301,18 +302,18 @@ HF_API int hf_stock_reserve_start(hf_stock *stock, const char *user,
  * @param err    filled when this fails; may be NULL
  *
  * @return HF_OK           it is sold; `out` says whether by this call
- *         HF_EXPIRED      the units were given back, by the hold time or by a
- *                         cancel: refund the buyer.  `out` is filled.  A later
- *                         confirm will not sell it
+ *         HF_EXPIRED      the units were given back, because the hold time was
+ *                         over or by a cancel: refund the buyer.  `out` is
+ *                         filled.  No later confirm will sell them
  *         HF_EMPTY        the store knows no such reservation, or no such sale:
- *                         the token is forged or cut, or the reservation ended
- *                         long ago, or the store lost it
- *         HF_INVALID      the token has not the form of one
+ *                         the token is forged or cut, the reservation ended
+ *                         long ago, or the store has lost it
+ *         HF_INVALID      the token is malformed
  *         HF_UNAVAILABLE  no answer; call again
  *         others          as for hf_stock_reserve()
  *
- * A confirm that comes after the hold time takes the units once more if they
- * are still there, the sale is open, and the user's limit allows it.
+ * A confirm that comes after the hold time takes the units again if they are
+ * still available, the sale is open, and the user's limit allows it.
  *
  * Threads: any.
  */
@@ -328,7 +329,7 @@ HF_API int hf_stock_confirm(hf_stock *stock, const char *token,
  *               NULL
  * @param err    filled when this fails; may be NULL
  *
- * @return HF_OK           the user does not have the units (any more)
+ * @return HF_OK           the user does not have the units, or no longer
  *         HF_NOT_OWNER    it is sold: nothing was changed
  *         others          as for hf_stock_confirm()
  *
@@ -348,7 +349,7 @@ HF_API int hf_stock_cancel(hf_stock *stock, const char *token,
  *               NULL
  * @param err    filled when this fails; may be NULL
  *
- * @return HF_OK           held until left_ms of `out`, or sold already
+ * @return HF_OK           held for left_ms of `out`, or sold already
  *         others          as for hf_stock_confirm()
  *
  * Threads: any.

@@ -1,9 +1,10 @@
 /*
- * stock.h: the words that the parts of a sale share: what is asked of one
- * segment, and what it answers.
+ * stock.h: what the layers share of sales: the jobs for one segment, and its
+ * answers.
  *
- * The rule: each of these may be asked twice.  A segment knows what it did by a
- * request id, an order number or a transfer number, and answers the same.
+ * The rule: every job may be repeated.  A segment knows by a request id, an
+ * order number or a transfer number what it has done, and gives the same
+ * answer.
  */
 #ifndef HF_BASE_STOCK_H
 #define HF_BASE_STOCK_H
@@ -16,8 +17,8 @@
 #define STOCK_NONCE_LEN 11   /* characters in a token that cannot be guessed */
 #define STOCK_SWEEP 6        /* events looked at by each request */
 #define STOCK_SWEEP_MOST 100 /* ... by one that finds too little, or audits */
-#define STOCK_DRY_MS 50      /* a leader has this long to fetch units */
-#define STOCK_GONE_MS 250    /* "sold out everywhere" is believed this long */
+#define STOCK_DRY_MS 50      /* how long one client alone fetches units */
+#define STOCK_GONE_MS 250    /* how long GONE makes "sold out" the answer */
 #define STOCK_ENDED_MAX 16   /* ended reservations of a user kept */
 
 enum stock_do {
@@ -40,13 +41,12 @@ enum stock_says {
     STOCK_DONE,
     STOCK_RESERVED,
     STOCK_DUPLICATE,
-    STOCK_REUSED, /* the request id was here with other units */
+    STOCK_REUSED, /* the request id was used with other units */
     STOCK_LIMIT,
     STOCK_SOLD_OUT,
     STOCK_NOT_OPEN,
     STOCK_BUSY,
-    STOCK_DRY,    /* RESERVE: too little here; the client that asked is to fetch
-                   * more */
+    STOCK_DRY,    /* RESERVE: too few units here; this client must fetch some */
     STOCK_ABSENT, /* no such sale */
     STOCK_OTHER   /* the sale has other terms, or another number of segments */
 };
@@ -58,7 +58,7 @@ struct stock_terms {
     int64_t opens_ms, closes_ms; /* server's clock; 0: always, never */
 };
 
-/* Units set aside for another segment, and not known to be there. */
+/* Units put aside for another segment, until that has accepted them. */
 struct stock_transfer {
     uint32_t to;
     int64_t number;
@@ -69,8 +69,8 @@ struct stock_told {
     enum stock_says says;
     /* A reservation: */
     enum hf_stock_state state;
-    int changed; /* by this request; else it was so before */
-    int late;    /* CONFIRM: it had expired, and was taken once more */
+    int changed; /* 1 if this request has set the state */
+    int late;    /* CONFIRM: it had expired, and was taken again */
     int64_t order;
     int64_t units; /* DONATE: of the transfer, 0 none */
     int64_t left_ms;
@@ -86,15 +86,15 @@ struct stock_told {
     struct stock_transfer transfers[HF_STOCK_SEGMENTS_MAX];
 };
 
-/* What is asked; borrowed by a store until it has answered, and it fills
- * `told`. */
+/* A job for one segment; borrowed by a store until it has answered.  The store
+ * fills `told`. */
 struct stock_job {
     enum stock_do what;
     const char *name; /* of the segment, as the store knows it */
     size_t name_len;
     uint32_t segments;     /* of the sale; LOOK: 0 if that is not known */
-    uint32_t segment;      /* which is asked */
-    int leads;             /* RESERVE: after STOCK_DRY; fetching goes on */
+    uint32_t segment;      /* its number */
+    int leads;             /* RESERVE: this client was told DRY, and fetches */
     const char *user, *id; /* escaped: letters, digits and -_.~@:+% */
     char nonce[STOCK_NONCE_LEN + 1];
     int64_t units, order, ms, number;

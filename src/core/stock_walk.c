@@ -92,7 +92,7 @@ void hf__stock_walk_told(struct stock_walk *w, const struct stock_job *job)
     const struct stock_told *t = &job->told;
     if (w->phase == WALK_RESERVE) {
         w->says = t->says;
-    } else if (t->says != STOCK_DONE) { /* no such sale any more, or another */
+    } else if (t->says != STOCK_DONE) { /* the sale is gone, or was made anew */
         w->says = t->says;
         w->phase = WALK_OVER;
     } else if (w->phase == WALK_LOOK) {
@@ -103,8 +103,8 @@ void hf__stock_walk_told(struct stock_walk *w, const struct stock_job *job)
     }
 }
 
-/* Units that the first look missed, because they moved, are found by one of the
- * next; but a walk must end. */
+/* A look may miss units that are moving, and a later look finds them; but a
+ * walk must end. */
 static int is_weary(const struct stock_walk *w)
 {
     return w->rounds > 2 * (int)w->segments + 4;

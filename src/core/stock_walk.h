@@ -13,9 +13,9 @@
  *               v none is rich
  *             GONE at home -------------------------------> sold out, over
  *
- * The rule: units are taken to a segment before the one that gave them forgets
- * it, so that a client may stop anywhere, and the next one goes on.  Pure: the
- * API and the seeded test drive the same walk.
+ * The rule: the segment that gives units forgets the transfer only after the
+ * other one has accepted it; so a client may stop at any step, and the next
+ * client goes on.  Pure: the API and the seeded test drive the same walk.
  */
 #ifndef HF_CORE_STOCK_WALK_H
 #define HF_CORE_STOCK_WALK_H
@@ -25,7 +25,7 @@
 enum stock_walk_phase {
     WALK_RESERVE,
     WALK_LOOK,
-    WALK_CARRY_ACCEPT, /* of another's transfer */
+    WALK_CARRY_ACCEPT, /* a transfer that another client left open */
     WALK_CARRY_ACK,
     WALK_DONATE,
     WALK_ACCEPT,
@@ -34,7 +34,7 @@ enum stock_walk_phase {
     WALK_OVER
 };
 
-/* A transfer that is carried on. */
+/* A transfer between two segments. */
 struct stock_carry {
     uint32_t from, to;
     int64_t number, units;
@@ -45,21 +45,22 @@ struct stock_walk {
     uint32_t home, segments, richest;
     int64_t units;
     int64_t here, most;        /* available at home, and at the richest other */
-    int rounds;                /* times that units were looked for */
-    struct stock_carry moving; /* the one that is fetched */
+    int rounds;                /* how often units were looked for */
+    struct stock_carry moving; /* the one that this walk has asked for */
     struct stock_carry carry[HF_STOCK_SEGMENTS_MAX];
     uint32_t carry_len, carried;
-    enum stock_says says; /* once over */
+    enum stock_says says; /* the answer, in WALK_OVER */
 };
 
 void hf__stock_walk_begin(struct stock_walk *w, uint32_t home,
                           uint32_t segments, int64_t units);
-/* How many jobs come next, all at once; 0: it is over. */
+/* The number of jobs of the next step, which are sent together; 0 in
+ * WALK_OVER. */
 uint32_t hf__stock_walk_jobs(const struct stock_walk *w);
-/* Fill the `i`-th of them: all but user, id and nonce. */
+/* Fill the `i`-th of them, except user, id and nonce. */
 void hf__stock_walk_ask(const struct stock_walk *w, uint32_t i,
                         struct stock_job *job);
-/* It was answered; after the last of them comes hf__stock_walk_next(). */
+/* Take the answer to a job; after the last one call hf__stock_walk_next(). */
 void hf__stock_walk_told(struct stock_walk *w, const struct stock_job *job);
 void hf__stock_walk_next(struct stock_walk *w);
 

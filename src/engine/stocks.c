@@ -1,7 +1,9 @@
 /*
- * stocks.c: one segment of a sale: one request to the first node, and no hold.
+ * stocks.c: a job for one segment of a sale: one request to the first node,
+ * without a hold.
  *
- * The rule: it may be repeated, because a segment knows what it did before.
+ * The rule: the request may be repeated, because a segment knows what it has
+ * done.
  */
 #include "engine/stocks.h"
 

@@ -1,5 +1,5 @@
 /*
- * stocks.h: what is asked of one segment of a sale.
+ * stocks.h: sending jobs to segments of a sale.
  */
 #ifndef HF_ENGINE_STOCKS_H
 #define HF_ENGINE_STOCKS_H

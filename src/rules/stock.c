@@ -1,8 +1,9 @@
 /*
- * stock.c: what one segment of a sale answers.
+ * stock.c: the answers of one segment of a sale.
  *
  * The rule: made + received - given = available + held + sold, after every
- * answer; and what was answered once is answered again, whatever came between.
+ * answer; and a request that is repeated gets the same answer, whatever came
+ * between.
  */
 #include "rules/stock.h"
 
@@ -22,7 +23,7 @@ struct stock_segment *hf__rules_stock_open(const struct allocator *alloc)
 void hf__rules_stock_close(struct stock_segment *s)
 {
     if (!s) return;
-    hf__rules_book_book_free(s);
+    hf__rules_book_free(s);
     hf__free(s->alloc, s);
 }
 
@@ -159,19 +160,20 @@ static void again(const struct stock_hold *h, int64_t now_ms,
     struct stock_told *t = &job->told;
     t->says = STOCK_REUSED;
     if (h->units != job->units) return;
-    /* This very call's, whose answer was lost, or another call's? */
+    /* Is the reservation this very call's, whose answer was lost, or another
+     * call's? */
     int is_own = hf__rules_book_is_held(h) && !strcmp(h->nonce, job->nonce);
     t->says = is_own ? STOCK_RESERVED : STOCK_DUPLICATE;
     hold_tell(h, now_ms, t);
 }
 
-/* There are too few: which of the reasons is told? */
+/* Too few units are available: choose the reason that is told. */
 static void too_few(struct stock_segment *s, int64_t now_ms,
                     struct stock_job *job)
 {
     struct stock_told *t = &job->told;
     if (s->due_ms <= now_ms) {
-        t->says = STOCK_BUSY; /* more is due than was looked at */
+        t->says = STOCK_BUSY; /* more may have expired than was looked at */
     } else if (s->segments == 1 || s->gone_ms > now_ms) {
         t->says = STOCK_SOLD_OUT;
     } else if (s->dry_ms > now_ms && !job->leads) {
@@ -246,7 +248,8 @@ static void sell(struct stock_segment *s, int64_t now_ms, struct stock_hold *h,
     t->changed = 1;
 }
 
-/* It has expired, and is paid: take the units once more, or never again. */
+/* A confirm of an expired reservation: take the units again, or refuse it for
+ * good. */
 static void sell_late(struct stock_segment *s, int64_t now_ms,
                       struct stock_hold *h, struct stock_told *t)
 {
@@ -288,7 +291,8 @@ static void cancel(struct stock_segment *s, int64_t now_ms,
         if (!STOCK_BUG(s, EVENT_LOST))
             hf__rules_book_event_add(s, now_ms, STOCK_EVENT_CANCELLED, h);
         job->told.changed = 1;
-        /* Told now: it may be forgotten with the other ended ones. */
+        /* Fill in the answer now: the record may be freed with the other ended
+         * ones. */
         hold_tell(h, now_ms, &job->told);
         hf__rules_book_hold_end(s, h, STAGE_CANCELLED);
     } else if (h->stage == STAGE_EXPIRED) {
@@ -321,7 +325,7 @@ static int settle(struct stock_segment *s, int64_t now_ms,
     if (job->what == STOCK_CANCEL) {
         int was_held = hf__rules_book_is_held(h);
         cancel(s, now_ms, h, job);
-        if (was_held) { /* and may be gone */
+        if (was_held) { /* h may be freed by now */
             job->told.state = HF_STOCK_CANCELLED;
             job->told.left_ms = 0;
             return HF_OK;
@@ -337,7 +341,8 @@ static int settle(struct stock_segment *s, int64_t now_ms,
 
 /* ---- from segment to segment ---- */
 
-/* At least half of what is here, so that few transfers move much. */
+/* Put aside at least half of what is available, so that few transfers are
+ * needed. */
 static int donate(struct stock_segment *s, struct stock_job *job)
 {
     struct stock_transfer *aside = &s->aside[job->peer];
@@ -412,7 +417,7 @@ int hf__rules_stock_apply(struct stock_segment *s, int64_t now_ms,
         s->gone_ms = now_ms + STOCK_GONE_MS;
         s->dry_ms = 0;
         return HF_OK;
-    default: /* MAKE was above */
+    default: /* MAKE is done above */
         break;
     }
     hf__rules_book_sweep(s, now_ms, STOCK_SWEEP_MOST);

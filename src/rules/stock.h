@@ -12,8 +12,8 @@
 /* Bugs for the seeded test to find, one at a time; only with HF_MUTATIONS. */
 enum stock_mutation {
     STOCK_MUT_NONE,
-    STOCK_MUT_ACCEPT_TWICE,   /* a transfer is taken each time it is brought */
-    STOCK_MUT_DONATE_FORGETS, /* one not yet acknowledged is overwritten */
+    STOCK_MUT_ACCEPT_TWICE,   /* a transfer that is accepted twice adds twice */
+    STOCK_MUT_DONATE_FORGETS, /* a transfer without its ACK is overwritten */
     STOCK_MUT_ACK_ANY,        /* an old acknowledgement ends a new transfer */
     STOCK_MUT_SETTLE_TWICE,   /* a second confirm sells again */
     STOCK_MUT_NO_DEDUPE,      /* the request id is not looked for */
@@ -21,8 +21,8 @@ enum stock_mutation {
     STOCK_MUT_EXPIRE_SOLD,    /* an expiry gives back what is sold */
     STOCK_MUT_SELL_REFUNDED,  /* a confirm that was refused succeeds later */
     STOCK_MUT_CANCEL_SOLD,    /* a cancel gives back what is sold */
-    STOCK_MUT_NONCE_IGNORED,  /* any token of the order is good */
-    STOCK_MUT_EXTEND_FOREVER, /* an extension is not cut */
+    STOCK_MUT_NONCE_IGNORED,  /* a token's nonce is not compared */
+    STOCK_MUT_EXTEND_FOREVER, /* an extension may pass max_hold_ms */
     STOCK_MUT_EVENT_LOST,     /* a cancel has no event */
     STOCK_MUT_HALF_TAKEN,     /* less than asked for is reserved */
     STOCK_NMUTATIONS
@@ -30,13 +30,13 @@ enum stock_mutation {
 
 struct stock_segment;
 
-/* An empty place for a segment; NULL: no memory. */
+/* A segment that is not made yet; NULL without memory. */
 struct stock_segment *hf__rules_stock_open(const struct allocator *alloc);
 void hf__rules_stock_close(struct stock_segment *s);
 void hf__rules_stock_mutate(struct stock_segment *s, enum stock_mutation bug);
 
-/* Do `job` at `now_ms` of the store's clock and fill job->told; HF_OK, or
- * HF_NOMEM: nothing was changed. */
+/* Do `job` at `now_ms` of the store's clock and fill job->told.  HF_OK, or
+ * HF_NOMEM with nothing changed. */
 int hf__rules_stock_apply(struct stock_segment *s, int64_t now_ms,
                           struct stock_job *job);
 
@@ -47,10 +47,11 @@ enum stock_event {
     STOCK_EVENT_CANCELLED = 'K',
     STOCK_EVENT_EXPIRED = 'X',
     STOCK_EVENT_REFUSED = 'F', /* a confirm that came too late */
-    STOCK_EVENT_LATE = 'L'     /* one that took the units once more */
+    STOCK_EVENT_LATE = 'L'     /* a late confirm that took the units again */
 };
 
-/* The event `number`, from 1: its kind, and what it is about; 0: none. */
+/* The kind of event `number` (from 1), and what it is about; 0 if there is
+ * none. */
 int hf__rules_stock_event(const struct stock_segment *s, int64_t number,
                           int64_t *order, int64_t *units);
 

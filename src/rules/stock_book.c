@@ -2,8 +2,8 @@
  * stock_book.c: the users of a segment with their reservations, its events, and
  * the sweep.
  *
- * The rule: units leave a hold once.  hold_end() is the only way out of held,
- * and the sweep goes past each event once.
+ * The rule: units leave a hold once: only hold_end() ends one, and the sweep
+ * looks at each event once.
  */
 #include "rules/stock_book.h"
 
@@ -36,7 +36,7 @@ struct stock_buyer *hf__rules_book_buyer_find(const struct stock_segment *s,
     return bucket_find(s, hash64(user, strlen(user)), user);
 }
 
-/* Twice as many buckets, once there are as many users. */
+/* Double the buckets when there are as many users as buckets. */
 static int buckets_grow(struct stock_segment *s)
 {
     uint64_t len = s->buckets_len ? s->buckets_len * 2 : BUCKETS_FIRST;
@@ -117,7 +117,7 @@ static int is_ended(const struct stock_hold *h)
     return !hf__rules_book_is_held(h) && h->stage != STAGE_SOLD;
 }
 
-/* Forget the oldest ended one of the user. */
+/* Free the user's oldest reservation that has ended. */
 static void ended_forget(struct stock_segment *s, struct stock_buyer *b)
 {
     struct stock_hold **at = &b->holds;
@@ -190,7 +190,7 @@ static void expire(struct stock_segment *s, int64_t now_ms,
     hf__rules_book_hold_end(s, h, STAGE_EXPIRED);
 }
 
-/* The extended hold that ends first, by time and order; NULL: none. */
+/* The extended hold that ends first, by time and order, or NULL. */
 static struct stock_hold *extended_first(const struct stock_segment *s)
 {
     struct stock_hold *first = NULL;
@@ -246,7 +246,7 @@ static void buyer_free(struct stock_segment *s, struct stock_buyer *b)
     hf__free(s->alloc, b);
 }
 
-void hf__rules_book_book_free(struct stock_segment *s)
+void hf__rules_book_free(struct stock_segment *s)
 {
     for (uint64_t i = 0; i < s->buckets_len; i++)
         while (s->buckets[i]) {

@@ -7,18 +7,18 @@
 
 #include "rules/stock.h"
 
-/* What a reservation is: letters as in the scripts. */
+/* The stage of a reservation, with the letter that the scripts use. */
 enum stock_stage {
     STAGE_HELD = 'H',
     STAGE_EXTENDED = 'P',
     STAGE_SOLD = 'S',
     STAGE_CANCELLED = 'K',
     STAGE_EXPIRED = 'X',
-    STAGE_REFUSED = 'F' /* expired, and a confirm was told so */
+    STAGE_REFUSED = 'F' /* expired, and a confirm was refused */
 };
 
 struct stock_hold {
-    struct stock_hold *next; /* the user's, oldest first */
+    struct stock_hold *next; /* of the same user, oldest first */
     struct stock_buyer *buyer;
     int64_t units, order, born_ms, until_ms;
     char stage;
@@ -38,7 +38,7 @@ struct stock_buyer {
 struct stock_event_row {
     char kind;
     int64_t ms, order, units;
-    struct stock_hold *hold; /* RESERVED: NULL once it is forgotten */
+    struct stock_hold *hold; /* RESERVED: NULL once it is freed */
 };
 
 struct stock_restock {
@@ -55,7 +55,7 @@ struct stock_segment {
     int64_t first;
     int64_t init, in, out, avail, held, sold;
     int64_t last_ms;  /* of the last event */
-    int64_t swept;    /* events looked at by the sweep */
+    int64_t swept;    /* events that the sweep has passed */
     int64_t extended; /* holds in that stage */
     int64_t due_ms;   /* nothing expires before this */
     int64_t dry_ms, gone_ms;
@@ -79,24 +79,26 @@ struct stock_segment {
 int hf__rules_book_is_held(const struct stock_hold *h);
 struct stock_buyer *hf__rules_book_buyer_find(const struct stock_segment *s,
                                               const char *user);
-/* Made if there is none; NULL: no memory. */
+/* Find the user, or make one; NULL without memory. */
 struct stock_buyer *hf__rules_book_buyer_need(struct stock_segment *s,
                                               const char *user);
 struct stock_hold *hf__rules_book_hold_by_id(const struct stock_buyer *b,
                                              const char *id);
 struct stock_hold *hf__rules_book_hold_by_order(const struct stock_buyer *b,
                                                 int64_t order);
-/* A new hold at the end of the user's, not yet counted; NULL: no memory. */
+/* Add a hold at the end of the user's list, not yet counted; NULL without
+ * memory. */
 struct stock_hold *hf__rules_book_hold_add(struct stock_segment *s,
                                            struct stock_buyer *b,
                                            const struct stock_job *job);
 /* Only this changes the stage of a hold. */
 void hf__rules_book_stage_set(struct stock_segment *s, struct stock_hold *h,
                               char stage);
-/* It has ended in this way.  Of a user, the last ended ones are kept. */
+/* End a hold with this stage.  Of each user the last STOCK_ENDED_MAX ended ones
+ * are kept. */
 void hf__rules_book_hold_end(struct stock_segment *s, struct stock_hold *h,
                              char stage);
-/* Room for this many events more; HF_OK or HF_NOMEM. */
+/* Make room for this many more events; HF_OK or HF_NOMEM. */
 int hf__rules_book_events_need(struct stock_segment *s, int64_t more);
 void hf__rules_book_event_add(struct stock_segment *s, int64_t now_ms,
                               char kind, struct stock_hold *h);
@@ -106,6 +108,6 @@ void hf__rules_book_give_back(struct stock_segment *s, struct stock_hold *h);
  * extended holds. */
 void hf__rules_book_sweep(struct stock_segment *s, int64_t now_ms,
                           int64_t most);
-void hf__rules_book_book_free(struct stock_segment *s);
+void hf__rules_book_free(struct stock_segment *s);
 
 #endif

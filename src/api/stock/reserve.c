@@ -1,7 +1,8 @@
 /*
  * stock/reserve.c: reservations: the walk of core/stock_walk.h, carried out.
  *
- * The rule: the usual answer takes one request, and no memory.
+ * The rule: a reservation that its segment answers takes one request, and
+ * allocates nothing.
  */
 #include <string.h>
 
@@ -37,7 +38,8 @@ static void many_free(struct reserve *r)
     r->many = NULL;
 }
 
-/* Take what the requests of the last step came to; HF_OK, or why it failed. */
+/* Pass the answers of the last step to the walk; HF_OK, or the status of one
+ * that failed. */
 static int answers_take(struct reserve *r)
 {
     struct sequence *s = &r->seq;
@@ -77,7 +79,7 @@ static void ask(struct reserve *r)
     }
 }
 
-/* The walk is over: what is the caller told? */
+/* The walk is over: fill the caller's reservation. */
 static void got_fill(struct reserve *r)
 {
     static const enum hf_stock_verdict verdicts[] = {
@@ -98,7 +100,7 @@ static void got_fill(struct reserve *r)
     r->got = (struct hf_reservation){.struct_size = sizeof r->got,
                                      .verdict = verdicts[says],
                                      .segment = (int32_t)r->walk.home};
-    if (job->what != STOCK_RESERVE) { /* it gave up looking for units */
+    if (job->what != STOCK_RESERVE) { /* the walk gave up fetching units */
         r->got.left_ms = says == STOCK_BUSY ? STOCK_DRY_MS : 0;
         return;
     }
@@ -120,7 +122,7 @@ static void reserve_step(struct sequence *s)
         ask(r);
 }
 
-/* HF_OK, and `r` is about to take its first step. */
+/* Prepare `r` for its first step; HF_OK, or a refusal. */
 static int reserve_prepare(struct reserve *r, hf_stock *stock, const char *user,
                            int64_t units, const char *request_id,
                            struct hf_error *err)

@@ -32,7 +32,7 @@ static int settle_prepare(struct stock_op *o, hf_stock *stock,
     return status;
 }
 
-/* What the state means for the one that asked. */
+/* The status for the caller, from the state of the reservation. */
 static int settle_status(const struct stock_job *job, struct hf_error *err)
 {
     int status = hf__sale_says_status(job, err);

@@ -2,7 +2,7 @@
  * stock.c: sales: making, opening, restocking, ending and auditing them.
  *
  * The rule: segment 0 says what a sale is.  It is made first, so that of two
- * creates with other terms one changes nothing.
+ * creates with different terms one changes nothing.
  */
 #include "api/stock/stock.h"
 
@@ -38,7 +38,7 @@ int hf__sale_says_status(const struct stock_job *job, struct hf_error *err)
     return HF_OK;
 }
 
-/* Ask one segment, and wait. */
+/* Send one request to one segment, and wait for its answer. */
 static int segment_ask(hf_client *c, const char *sale, struct stock_op *o,
                        struct hf_error *err)
 {
@@ -72,7 +72,7 @@ static int range_check(const char *what, int64_t number, int64_t least,
                          (long long)number, (long long)least, (long long)most);
 }
 
-/* Check the terms; those not given become the defaults. */
+/* Check the terms, and put defaults for those that are 0. */
 static int spec_check(struct hf_stock_spec *s, struct hf_error *err)
 {
     const int64_t most_ms = HF_STOCK_HOLD_MS_MAX, ever_ms = INT64_C(1) << 48;
@@ -245,7 +245,7 @@ static int books_read(hf_stock *stock, enum stock_do what,
     return status;
 }
 
-/* Units that were received after their giver was read have to be read again. */
+/* Read all books again if units were received after their giver was read. */
 static int audit(hf_stock *stock, enum stock_do what,
                  struct hf_stock_report *books, struct hf_stock_report *sum,
                  struct hf_error *err)

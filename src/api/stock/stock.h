@@ -26,21 +26,21 @@ struct stock_op {
 
 /* Prepare the request for what `o->job` says. */
 void hf__sale_op(struct stock_op *o, const char *sale);
-/* HF_OK, or the status of an answer that no sale gives. */
+/* HF_OK, or the status for ABSENT and OTHER. */
 int hf__sale_says_status(const struct stock_job *job, struct hf_error *err);
 
 /* ---- texts ---- */
 
-/* `text` with all but letters, digits and -_.~@:+ as %XX; `out` has
- * STOCK_ESCAPED() bytes of its length. */
+/* Write `text` with every byte but letters, digits and -_.~@:+ as %XX; `out`
+ * has STOCK_ESCAPED(length of `text`) bytes. */
 void hf__sale_escape(const char *text, char *out);
-/* HF_OK; or HF_INVALID, because `text` has not 1 to `most` bytes. */
+/* HF_OK, or HF_INVALID if `text` does not have 1 to `most` bytes. */
 int hf__sale_text_check(const char *what, const char *text, size_t most,
                         struct hf_error *err);
 int hf__sale_units_check(int64_t units, struct hf_error *err);
 /* The segment of a user, for good: CRC-32 of the bytes, modulo segments. */
 uint32_t hf__sale_home(const char *user, uint32_t segments);
-/* Characters that cannot be guessed. */
+/* Write a nonce: random characters that make a token unguessable. */
 void hf__sale_nonce(char out[STOCK_NONCE_LEN + 1]);
 
 /* "<segment>.<order>.<nonce>.<escaped user>" */

@@ -1,8 +1,8 @@
 /*
  * text.c: the texts of a sale: users, request ids, tokens.
  *
- * The rule: what a store is given has none of the characters that it puts
- * between texts; so everything else is escaped here.
+ * The rule: a text that goes to a store never has a character that the store
+ * uses as a separator; such bytes are escaped here.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -52,8 +52,8 @@ int hf__sale_units_check(int64_t units, struct hf_error *err)
                          (long long)units, (long long)HF_STOCK_UNITS_MAX);
 }
 
-/* The CRC-32 of zlib and of nginx (ngx.crc32_long), so that others find the
- * same segment. */
+/* The CRC-32 of zlib and of nginx (ngx.crc32_long), so that other programs find
+ * the same segment. */
 static uint32_t crc32_of(const char *text)
 {
     uint32_t crc = UINT32_MAX;
@@ -89,7 +89,7 @@ void hf__sale_token_write(const struct stock_job *job,
              (long long)job->told.order, job->told.nonce, job->user);
 }
 
-/* A number with a dot behind it; -1 if there is none up to `most`. */
+/* Read a number up to `most` and the dot behind it; -1 if that is not there. */
 static int64_t number_read(const char **at, int64_t most)
 {
     char *end;
