@@ -19,7 +19,8 @@
 
 enum { BOTH_WAYS, ONLY_NAIVE, ONLY_HOLDFAST };
 
-/* The runs are processes of their own: they write to what is shared. */
+/* Memory for the records that is shared with the runs, which are processes of
+ * their own. */
 static struct play *plays_map(void)
 {
     void *at = mmap(NULL, WAYS * sizeof(struct play), PROT_READ | PROT_WRITE,
@@ -46,7 +47,7 @@ static void play_prepare(struct play *p, const struct scene_row *row,
     p->is_quiet = o->quiet || o->mermaid;
 }
 
-/* EXIT_OK if the run showed what it is to show. */
+/* EXIT_OK if the run showed what its way must show. */
 static int way_judge(const struct play *p, const struct options *o)
 {
     unsigned wanted = p->scene->faults;
@@ -226,7 +227,7 @@ static const char *const lab_about[] = {
 
 static const struct term_row lab_exits[] = {
     {"0", "the naive way showed the fault, and holdfast did not"},
-    {"1", "it was otherwise; with --assert: it does not hold"},
+    {"1", "one of the two did not happen; with --assert: it does not hold"},
     {"64", "wrong use of the command, or no such scenario"},
     {"69", "a server is missing on this machine"},
     {"70", "a bug in holdfast, or the machine is out of memory"},

@@ -132,7 +132,7 @@ static const struct action *action_find(const char *name)
     return NULL;
 }
 
-/* The number or the length of time among the words; a reservation without one
+/* Read the number or the time among the words; a reservation without a number
  * is of one unit. */
 static int number_take(const struct command *self, const struct action *a,
                        struct stock_call *c)

@@ -1,6 +1,6 @@
 /*
- * play/acts.c: the words of play.h: each is done by a real process or server,
- * and kept in the record.
+ * play/acts.c: the acts of play.h: a real process or server carries out each of
+ * them, and the record keeps it.
  */
 #include "play/stage.h"
 
@@ -28,7 +28,7 @@ void play_wait(struct play *p, int64_t ms)
     stage_turn(stage_ms(ms));
 }
 
-/* splitmix64: any seed is as good as any other. */
+/* splitmix64, for which every seed is good. */
 int play_choose(struct play *p, int n)
 {
     uint64_t z = p->seed += UINT64_C(0x9e3779b97f4a7c15);
@@ -41,7 +41,7 @@ int play_needs(struct play *p, int is_so, const char *what)
 {
     char text[EVENT_TEXT_MAX];
     if (is_so) return 1;
-    snprintf(text, sizeof(text), "it did not come to this: %s", what);
+    snprintf(text, sizeof(text), "this did not happen: %s", what);
     play_says(p, FAULT_VOID, text);
     return 0;
 }
@@ -149,7 +149,8 @@ void client_ends(struct play *p, int client, const char *why)
     client_note(client, EVENT_ENDS, why);
 }
 
-/* A signal is carried out when its process has changed, not when it is sent. */
+/* Wait until the process has changed: a signal may take effect later than it is
+ * sent. */
 void client_pauses(struct play *p, int client)
 {
     struct actor *a = &stage.actors[client];

@@ -1,5 +1,5 @@
 /*
- * play/client.c: the lines that a client of either way says.
+ * play/client.c: the lines that a client writes to the stage, in both ways.
  */
 #include "play/client.h"
 

@@ -1,6 +1,7 @@
 /*
- * play/client.h: a client, in a process of its own.  It is told what to do in
- * lines, says what it believes in lines, and ends each thing with an answer:
+ * play/client.h: a client, in a process of its own.  The stage sends it
+ * commands, a line each; the client sends back events, a line each, and ends
+ * each command with an answer:
  *
  *     acquire 5000                 to it
  *     E 2 81234 981234 33 -        from it: an event, as in record.h
@@ -15,14 +16,14 @@
 #define LOCK_NAME "lock"
 #define RESOURCE_NAME "account"
 
-/* What a client is born with. */
+/* What a client knows when its process begins. */
 struct role {
     const struct play *play;
     int number;
     int64_t lease_ms;
 };
 
-/* What both ways share. */
+/* For the clients of both ways. */
 void client_event(struct lab_proc *self, enum event_kind kind, int64_t at_us,
                   int64_t until_us, uint64_t fence, const char *text);
 void client_done(struct lab_proc *self, int result);

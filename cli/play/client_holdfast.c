@@ -1,6 +1,6 @@
 /*
- * play/client_holdfast.c: a client of the library, as any program may be one.
- * What it believes is what hf_hold_valid_ms() says, which it asks for often.
+ * play/client_holdfast.c: a client that uses the library as any program may.
+ * It believes what hf_hold_valid_ms() says, and calls that often.
  */
 #include "play/client.h"
 
@@ -13,7 +13,8 @@
 
 #define LOOK_MS 3
 #define URL_MAX 512
-/* A renewal puts the end off by more than the clocks' rounding does. */
+/* A renewal moves the end by more than this; rounding of clocks moves it by
+ * less. */
 #define RENEWED_US 20000
 
 struct holder {
@@ -24,7 +25,7 @@ struct holder {
     hf_lock *lock;
     hf_hold *hold;
     uint64_t fence;
-    int64_t until_us; /* what was last said of the hold; 0: not held */
+    int64_t until_us; /* end of the hold as last reported; 0 if not held */
 };
 
 static void believes_say(struct holder *h)
@@ -62,7 +63,7 @@ static void open_lock(struct holder *h)
         client_done(h->self, 1);
 }
 
-/* The operator's part: the members are new, and may vote at once. */
+/* What an operator does first: the members are new, and may vote at once. */
 static void quorum_init(struct holder *h, const char *url)
 {
     struct hf_error err = {0};
@@ -117,7 +118,8 @@ static void acquire(struct holder *h, int64_t wait_ms)
     client_done(h->self, 0);
 }
 
-/* It believes nothing any more from the moment it asks for that. */
+/* From the moment at which it asks for the release, the client no longer
+ * believes to hold the lock. */
 static void release(struct holder *h)
 {
     struct hf_error err = {0};

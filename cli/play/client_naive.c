@@ -1,7 +1,7 @@
 /*
- * play/client_naive.c: a client as found in many programs: a few Redis commands
- * and the belief that they are a lock.  On several servers it asks all of them
- * and counts.  It believes what it was granted until it hears otherwise.
+ * play/client_naive.c: a client as found in many programs: it takes a few Redis
+ * commands for a lock.  With several servers it asks all of them and counts.
+ * It believes to hold the lock until an answer says otherwise.
  */
 #include "play/client.h"
 
@@ -45,7 +45,7 @@ static void command_fill(const struct naive_client *c, const char *command,
     out[len] = 0;
 }
 
-/* The answer of one server.  A line that was broken is opened again once. */
+/* The answer of one server.  A broken connection is opened again once. */
 static const char *store_ask(struct naive_client *c, struct line *to,
                              const char *command)
 {
@@ -62,7 +62,7 @@ static const char *store_ask(struct naive_client *c, struct line *to,
     return c->reply;
 }
 
-/* How many servers say OK or 1. */
+/* The number of servers that answer OK or 1. */
 static int stores_agree(struct naive_client *c, const char *command)
 {
     int agree = 0;

@@ -1,5 +1,5 @@
 /*
- * play/judge.c: what came of a run, from its record alone.
+ * play/judge.c: the verdict on a run, from its record alone.
  */
 #include "play/run.h"
 

@@ -1,6 +1,6 @@
 /*
- * play/look.c: the truth beside the beliefs: which client has the lock, as each
- * server says when it is asked, every few milliseconds.
+ * play/look.c: which client really has the lock: every server is asked every
+ * few milliseconds.
  */
 #include "play/stage.h"
 

@@ -1,5 +1,5 @@
 /*
- * play/play.h: the words in which a scene is written.  A scene is a file of
+ * play/play.h: the acts of which a scene is made.  A scene is a file of
  * play/scene/: its clients and servers, the acts, and what the naive way does.
  * One rule: all that a scene shows happens to real servers and to real
  * processes; nothing is simulated, and no time is assumed that can be waited
@@ -24,10 +24,10 @@ enum fault {
     FAULT_NONE = 0,
     FAULT_OVERLAP = 1, /* two clients believed to hold the lock */
     FAULT_CORRUPT = 2, /* a resource took a write of a former holder */
-    FAULT_STUCK = 4,   /* nobody can get the lock, though nobody works */
+    FAULT_STUCK = 4,   /* no client holds the lock, and none can get it */
     FAULT_HERD = 8,    /* waiters ask the server far too often */
     FAULT_UNFAIR = 16, /* a waiter was served before one that came earlier */
-    FAULT_VOID = 32 /* the scene did not come to its point: it proves nothing */
+    FAULT_VOID = 32    /* the fault was not reached: this proves nothing */
 };
 
 /* The naive way's commands: $me is the client's letter, $lease the lease in
@@ -44,11 +44,11 @@ struct scene {
     const char *story; /* what is to be watched, in a sentence or two */
     const char *naive_way;
     const char *holdfast_way;
-    const char *difference; /* what makes it, in a sentence */
+    const char *difference; /* what made the difference, in a sentence */
     unsigned faults;  /* the naive way shows these, and holdfast none of them */
     int clients;      /* 1 to CAST_MAX */
     int stores;       /* 1 to STORES_MAX: of a quorum, or see is_pair */
-    int naive_stores; /* if the naive way has fewer; 0: as many */
+    int naive_stores; /* number for the naive way; 0: the same */
     int is_pair; /* a primary and its replica, which clients reach through a
                   * proxy that pair_fails_over() turns round */
     int is_far;  /* client A reaches the store through a proxy that can delay
@@ -71,10 +71,10 @@ int play_is_naive(const struct play *p);
 void play_wait(struct play *p, int64_t ms);
 /* A number from 0 to n - 1, from --seed. */
 int play_choose(struct play *p, int n);
-/* The scene goes on only if this is so; otherwise the run has failed. */
+/* The scene goes on only if this is true; otherwise the run has failed. */
 int play_needs(struct play *p, int is_so, const char *what);
-/* What came of it, where the record does not show that by itself; `fault` is
- * FAULT_NONE if it went well. */
+/* Add to the verdict what the record cannot show; `fault` is FAULT_NONE if all
+ * went well. */
 void play_says(struct play *p, enum fault fault, const char *what);
 
 /* ---- the clients, numbered from 0: A, B, C ---------------------------- */
@@ -83,21 +83,24 @@ void play_says(struct play *p, enum fault fault, const char *what);
 int client_tries(struct play *p, int client);
 /* Acquire it, waiting for at most `ms`.  1 if it was granted. */
 int client_waits(struct play *p, int client, int64_t ms);
-/* The same in two steps: the second one waits for the answer. */
+/* The same in two steps: client_begins() asks, client_next() waits for an
+ * answer. */
 void client_begins(struct play *p, int client, int64_t ms);
 int client_got_it(struct play *p, int client);
-/* Wait until one of those that began has its answer: its number. */
+/* Wait until a client that began has its answer.  Returns its number. */
 int client_next(struct play *p);
-/* Ask itself whether it still holds the lock.  The naive way always says so. */
+/* Let the client ask itself whether it still holds the lock.  The naive client
+ * always says yes. */
 int client_checks(struct play *p, int client);
 /* Write to the resource, without another check.  1 if it was accepted. */
 int client_writes(struct play *p, int client);
-/* Release the lock.  1 if the client is told that it had held it until then. */
+/* Release the lock.  1 if the answer says that the client held it until now. */
 int client_releases(struct play *p, int client);
 /* Only in the naive way: this command, in which $me and $lease are replaced.
  * Its answer stays until the next one. */
 const char *client_says(struct play *p, int client, const char *command);
-/* From now on it believes, or does not; `why` is shown. */
+/* The naive client begins, or ceases, to believe that it holds the lock;
+ * `why` is shown. */
 void client_believes(struct play *p, int client, const char *why);
 void client_ends(struct play *p, int client, const char *why);
 /* SIGSTOP, SIGCONT, SIGKILL. */
@@ -119,8 +122,8 @@ int64_t store_counts(struct play *p, int store, const char *command);
 /* Answers to client A are `ms` late from now on. */
 void line_delays(struct play *p, int64_t ms);
 
-/* Of a pair: from now on the replica hears nothing new.  And: the primary dies,
- * the replica becomes the primary, and clients are led there. */
+/* Of a pair: cut the replica off from its primary.  And: kill the primary, make
+ * the replica the primary, and lead clients there. */
 void pair_lags(struct play *p);
 void pair_fails_over(struct play *p);
 /* The old primary comes back as the replica of the new one. */

@@ -57,8 +57,8 @@ static void bar_close(struct bars *b, int lane, int64_t at_us)
     b->open[lane] = -1;
 }
 
-/* A belief ends when its client says so, or at the time to which it was known
- * to last, whichever is first. */
+/* A belief ends when its client says so or when its time is over, whichever is
+ * first. */
 static void belief_step(struct bars *b, int64_t until_us[],
                         const struct event *e)
 {

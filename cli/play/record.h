@@ -16,7 +16,7 @@
 #define EVENTS_MAX 1024
 #define EVENT_TEXT_MAX 96
 #define NO_LANE (-1)
-#define UNTIL_TOLD INT64_MAX /* it believes until it hears otherwise */
+#define UNTIL_TOLD INT64_MAX /* a belief without an end of its own */
 
 /* In the order in which they are drawn. */
 enum lane_kind { LANE_CLIENT, LANE_STORE, LANE_RESOURCE };
@@ -30,7 +30,7 @@ enum event_kind {
     EVENT_ASKS,     /* a client asks for the lock, and waits */
     EVENT_TAKEN,    /* a client is told that another one has it */
     EVENT_BELIEVES, /* a client believes to hold it, until `until_us` */
-    EVENT_ENDS,     /* a client believes that no longer; `text` says why */
+    EVENT_ENDS,     /* a client stops believing it; `text` says why */
     EVENT_PAUSED,   /* a client or a store is stopped (SIGSTOP) */
     EVENT_RESUMED,
     EVENT_KILLED,   /* a client or a store is killed (SIGKILL) */
@@ -65,8 +65,8 @@ int64_t record_now_us(void);
 /* The number of a new lane; NO_LANE if there are too many. */
 int record_lane(struct record *r, enum lane_kind kind, const char *name);
 
-/* Keep an event, whose times are those of CLOCK_MONOTONIC.  Returns it; the
- * last one stands for all that come after too many. */
+/* Keep an event; its times are of CLOCK_MONOTONIC.  Returns the kept event.  If
+ * the record is full, the last event is overwritten. */
 const struct event *record_event(struct record *r, const struct event *e);
 
 /* A time with something on a lane: a bar of the drawing. */
@@ -81,7 +81,8 @@ struct bar {
 };
 #define BARS_MAX 256
 
-/* The bars of a record, in the order in which they begin.  How many. */
+/* Fill in the bars of a record, in the order in which they begin.  Returns
+ * their number. */
 int record_bars(const struct record *r, struct bar bars[BARS_MAX]);
 
 /* A time in which two clients believed to hold the lock. */

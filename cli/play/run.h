@@ -1,7 +1,7 @@
 /*
- * play/run.h: the two runs of a scene, and what came of them.  One rule: a run
- * is a process of its own, whose servers and clients end with it, and it
- * leaves its record in memory that is shared with the command.
+ * play/run.h: the two runs of a scene, and their verdicts.  One rule: a run is
+ * a process of its own, whose servers and clients end with it, and it leaves
+ * its record in memory that is shared with the command.
  */
 #ifndef HOLDFAST_CLI_PLAY_RUN_H
 #define HOLDFAST_CLI_PLAY_RUN_H

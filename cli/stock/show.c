@@ -1,8 +1,8 @@
 /*
  * stock/show.c: what the store answered, for people or as JSON.
  *
- * The rule: standard output has what a script goes on with, such as a token;
- * why there is none goes to stderr.
+ * The rule: standard output has only what a script needs, such as a token; a
+ * reason why there is none goes to stderr.
  */
 #include "common/exit.h"
 #include "common/json.h"

@@ -24,7 +24,8 @@ static int fits(const struct label *labels, const struct label *l)
     return 1;
 }
 
-/* The text begins at its point, or ends there, or is between. */
+/* Place the text: it begins at its point in time, ends there, or is centred on
+ * it. */
 static void label_shift(struct label *l, int part)
 {
     double width = ink_width(l->text);

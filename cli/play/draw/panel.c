@@ -6,7 +6,7 @@
 
 #define ROW 14       /* of labels */
 #define BAR 16       /* height */
-#define BAR_STORE 12 /* of stores, which are not believed but are so */
+#define BAR_STORE 12 /* of stores, whose bars are facts and not beliefs */
 #define LANE_GAP 13
 #define COLUMNS 72
 #define COLUMNS_BOLD 62
