@@ -1,5 +1,6 @@
 /*
- * run/hold.c: what is held for the command, whichever way it was got.
+ * run/hold.c: the hold under which the command runs, whichever way it was
+ * acquired.
  */
 #include "common/duration.h"
 #include "common/exit.h"
@@ -7,7 +8,7 @@
 
 #include <poll.h>
 
-#define GIVE_MS 500 /* for the answer of a store that did not renew */
+#define GIVE_MS 500 /* how long to wait for a store that did not renew */
 #define GIVE_LOOK_MS 20
 
 int hold_state(const struct run *r)
@@ -48,8 +49,8 @@ static void given_note(hf_hold *hold, int status, const struct hf_error *err,
     *(int *)user = 1;
 }
 
-/* The store did not renew, so it may not answer now either.  What is held ends
- * with its lease in any case. */
+/* Release without waiting for long: a store that did not renew may not answer
+ * now either.  What is held ends with its lease in any case. */
 static void hold_give_quickly(struct run *r)
 {
     static int is_given; /* it outlives a callback that comes late */

@@ -13,8 +13,8 @@
 #include <string.h>
 #include <strings.h>
 
-/* Signals that end a command, or that it may have a meaning of its own for.
- * KILL comes behind them in any case. */
+/* Signals that end a command, or that a command may handle in its own way.
+ * KILL follows in any case. */
 static const struct {
     const char *name;
     int sig;

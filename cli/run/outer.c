@@ -1,12 +1,11 @@
 /*
- * run/outer.c: locks that an ancestor of ours holds, a `holdfast run` around
- * this one, as HOLDFAST_HELD tells.
+ * run/outer.c: locks that an outer `holdfast run` holds, an ancestor of this
+ * process, as HOLDFAST_HELD says.
  *
  *     PID " " KIND " " FENCE TAB STORE TAB NAME, a line for each lock
  *
  * The rule: a line counts only while its PID is an ancestor of this process.  A
- * daemon that was started below an earlier run has its environment as well, but
- * no lock.
+ * daemon that an earlier run has started has the same environment, but no lock.
  */
 #include "common/environment.h"
 #include "common/exit.h"
@@ -20,7 +19,7 @@
 #include <unistd.h>
 
 #define HELD "HOLDFAST_HELD"
-#define HELD_MAX 32768 /* bytes: what is beyond is not found out */
+#define HELD_MAX 32768 /* bytes that are read of HOLDFAST_HELD */
 #define DEPTH_MAX 4096 /* ancestors */
 
 /* ---- this process and its ancestors ---- */
@@ -56,7 +55,7 @@ static int is_ancestor(pid_t pid)
 
 /* ---- the lines ---- */
 
-/* What ends a part of a line. */
+/* Does the text have a character that separates parts or lines? */
 static int has_break(const char *text)
 {
     return text[strcspn(text, "\t\n")] != '\0';
@@ -78,13 +77,13 @@ void outer_setup(struct run *r)
     int len = is_file ? snprintf(r->store, sizeof(r->store), "%s %ld %s",
                                  r->url, (long)geteuid(), dir ? dir : "")
                       : snprintf(r->store, sizeof(r->store), "%s", r->url);
-    /* Two long URLs may have the same beginning. */
+    /* A URL that was cut could be taken for another one. */
     if (len < 0 || (size_t)len >= sizeof(r->store)) r->store[0] = '\0';
 }
 
 static char kind_of(const struct run *r)
 {
-    if (r->sem) return 'n'; /* one of N: another one may be free */
+    if (r->sem) return 'n'; /* one of N: another slot may be free */
     return r->o->side == SIDE_SHARED ? 's' : 'x';
 }
 
@@ -161,7 +160,7 @@ static int outer_find(const struct run *r, const char *name, struct outer *out)
     return is_found;
 }
 
-/* Readers share with readers. */
+/* Does that hold exclude ours?  Readers share with readers. */
 static int excludes_us(const struct run *r, const struct outer *one)
 {
     return one->kind != 's' || r->o->side != SIDE_SHARED;

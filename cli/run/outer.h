@@ -9,7 +9,7 @@
 
 #include "run/run.h"
 
-/* A holdfast around this one. */
+/* A `holdfast run` around this one. */
 struct outer {
     pid_t pid;
     char kind; /* 's': shared, 'x': not, 'n': one of N slots */
@@ -22,10 +22,11 @@ void outer_setup(struct run *r);
 void outer_environment(const struct run *r);
 /* 1 if an ancestor holds the lock NAME in a way that excludes us. */
 int outer_holds(const struct run *r, struct outer *out);
-/* The same for all our locks, with a sentence: waiting would never end. */
+/* 1, after a sentence, if that is so for any of our locks: waiting would never
+ * end. */
 int outer_refuses(const struct run *r);
-/* Why --reenter may not run under it, with a sentence: it shares the lock, and
- * we do not; or the store, which is asked, does not know it as the holder. */
+/* 1, after a sentence, if --reenter may not run under that hold: it is shared
+ * and ours is not; or the store, which is asked, knows another holder. */
 int outer_is_weaker(const struct run *r, const struct outer *one);
 int outer_is_gone(const struct run *r, const struct outer *one,
                   struct hf_error *err, int *status);

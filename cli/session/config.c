@@ -1,8 +1,8 @@
 /*
- * session/config.c: which configuration file, and which profile of it.
+ * session/config.c: which configuration file is read, and which profile of it.
  *
- * One rule: if the user's file says nothing of where the locks live, that of
- * the system does; but what one of them requires holds for both.
+ * One rule: the system's file says where the locks live if the user's file does
+ * not; but what either of them requires always holds.
  */
 #include "session/config_file.h"
 #include "common/environment.h"
@@ -19,7 +19,7 @@
 static struct {
     const char *file, *profile;
     char require[256];
-    int is_empty, is_long; /* one of the levels; all together */
+    int is_empty, is_long; /* a level was empty; all are too long */
 } chosen;
 
 void config_choose(const char *file, const char *profile)
@@ -37,9 +37,9 @@ void config_require(const char *level)
     if (n < 0 || (size_t)n >= size - len) chosen.is_long = 1;
 }
 
-/* ---- what was chosen ---- */
+/* ---- what the caller chose ---- */
 
-/* An empty value is a variable of a script that was not set. */
+/* An empty value comes from a script's variable that was not set: refuse it. */
 static int empty_refuse(const char *name, int code)
 {
     say_error("%s: empty: %s", name,
@@ -112,7 +112,7 @@ static int require_add(struct config *out, const char *text)
     return EXIT_OK;
 }
 
-/* The user's file; NULL: there is no home. */
+/* The path of the user's file, or NULL without a home. */
 static const char *user_file(char *out, size_t size)
 {
     const char *home = environment_get("HOME");
@@ -142,7 +142,7 @@ static int files_read(struct config *out, const char *profile, int *is_found)
     return code;
 }
 
-/* In front of the command and behind it. */
+/* Add the levels that stand before the command's name and after it. */
 static int levels_add(struct config *out, const struct options *o)
 {
     int code = EXIT_OK;

@@ -15,15 +15,16 @@ struct config {
     char password[512];
     char require[256];     /* of the command line as well */
     char keys[2048];       /* options of the URL: "lease=1m&tls=on" */
-    int has_password_file; /* among the keys */
-    int has_secret;        /* anything in the file is a password */
+    int has_password_file; /* password_file is among the keys */
+    int has_secret;        /* something in the file is a password */
     int has_lines;         /* the file is not empty */
-    int is_named;          /* the file is, by --config or HOLDFAST_CONFIG */
+    int is_named;          /* named by --config or HOLDFAST_CONFIG */
 };
 
-/* The words in front of the command: holdfast -p prod run.  NULL: not given. */
+/* The options before the command's name: holdfast -p prod run.  NULL if not
+ * given. */
 void config_choose(const char *file, const char *profile);
-/* One more level: all of them hold. */
+/* Require one more level; all that were given hold. */
 void config_require(const char *level);
 
 /* Read the file.  0, or an exit code after having said what is wrong. */

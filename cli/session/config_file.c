@@ -7,8 +7,8 @@
  *     url = redis://10.1.0.5
  *     password_file = /etc/holdfast.password
  *
- * One rule: a profile has only what stands under its own name, but for
- * `require`, which holds for all.  A password must not reach the server of
+ * One rule: a profile has only the keys below its own name, except for
+ * `require`, which always holds.  A password must not reach the server of
  * another profile.
  */
 #include "session/config_file.h"
@@ -29,7 +29,7 @@
 struct reader {
     struct config *out;
     const char *path;
-    const char *profile; /* "": the keys in front of the first profile */
+    const char *profile; /* "": the keys above the first profile */
     char section[NAME_LEN_MAX];
     int line;
     int is_found; /* the profile is in this file */
@@ -37,7 +37,8 @@ struct reader {
 
 /* ---- one line ---- */
 
-/* The line itself is not shown: it may be of a file that only we may read. */
+/* The text of the line is not shown: only this process may be allowed to read
+ * the file. */
 static int line_refuse(const struct reader *rd, const char *what,
                        const char *why)
 {
@@ -174,7 +175,7 @@ static int lines_take(struct reader *rd, FILE *f)
     return !code && ferror(f) ? file_refuse(rd->path, errno) : code;
 }
 
-/* A password that others may read is no password. */
+/* Refuse a file with a password that other users may read. */
 static int secret_check(const struct config *c, const struct stat *st,
                         const char *path)
 {

@@ -13,7 +13,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define QUORUM_LEAST 3 /* members: with fewer none may fail */
+#define QUORUM_LEAST 3 /* members: with fewer, no member may fail */
 
 static int word_bit(const char *word, size_t len, unsigned *out)
 {

@@ -6,8 +6,8 @@
  * on the command line or in a file with wide permissions, there is a warning,
  * but nothing is refused.
  *
- * One rule: credentials are from where the URL is from.  Those of the
- * environment reach no server whose own stand in the configuration file.
+ * One rule: credentials come from where the URL comes from.  Those of the
+ * environment reach no server that has its own in the configuration file.
  */
 #include "common/environment.h"
 #include "common/exit.h"
@@ -116,7 +116,7 @@ static int url_refuse(int code, const char *why)
     return code;
 }
 
-/* Of the configuration file; `*out` stays NULL if it has none. */
+/* The URL of the configuration file; `*out` stays NULL if there is none. */
 static int url_of_conf(struct session *s, const struct options *o,
                        const char **out)
 {
