@@ -134,6 +134,7 @@ static int reserve_prepare(struct reserve *r, hf_stock *stock, const char *user,
     if (status == HF_OK)
         status =
             hf__sale_text_check("request id", request_id, HF_STOCK_ID_MAX, err);
+    if (status == HF_OK) status = hf__sale_nonce(r->nonce, err);
     if (status != HF_OK) return status;
     memset(&r->seq, 0, sizeof r->seq);
     r->seq.step = reserve_step;
@@ -142,7 +143,6 @@ static int reserve_prepare(struct reserve *r, hf_stock *stock, const char *user,
     r->asked = 0;
     hf__sale_escape(user, r->user);
     hf__sale_escape(request_id, r->id);
-    hf__sale_nonce(r->nonce);
     hf__stock_walk_begin(&r->walk, hf__sale_home(user, stock->segments),
                          stock->segments, units);
     return HF_OK;

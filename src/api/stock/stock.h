@@ -40,8 +40,8 @@ int hf__sale_text_check(const char *what, const char *text, size_t most,
 int hf__sale_units_check(int64_t units, struct hf_error *err);
 /* The segment of a user, for good: CRC-32 of the bytes, modulo segments. */
 uint32_t hf__sale_home(const char *user, uint32_t segments);
-/* Write a nonce: random characters that make a token unguessable. */
-void hf__sale_nonce(char out[STOCK_NONCE_LEN + 1]);
+/* Characters that cannot be guessed; HF_OK, or why there are none. */
+int hf__sale_nonce(char out[STOCK_NONCE_LEN + 1], struct hf_error *err);
 
 /* "<segment>.<order>.<nonce>.<escaped user>" */
 void hf__sale_token_write(const struct stock_job *job,

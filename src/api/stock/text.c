@@ -10,7 +10,6 @@
 
 #include "api/stock/stock.h"
 #include "base/error.h"
-#include "sys/clock.h"
 #include "sys/random.h"
 
 static const char plain[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwx"
@@ -70,14 +69,15 @@ uint32_t hf__sale_home(const char *user, uint32_t segments)
     return crc32_of(user) % segments;
 }
 
-void hf__sale_nonce(char out[STOCK_NONCE_LEN + 1])
+int hf__sale_nonce(char out[STOCK_NONCE_LEN + 1], struct hf_error *err)
 {
     uint64_t random;
-    if (hf__random_bytes(&random, sizeof random))
-        random = (uint64_t)hf__clock_us();
+    if (hf__random_bytes(&random, sizeof random) != 0)
+        return hf__error_set(err, HF_INTERNAL, "no randomness for a token");
     for (int i = 0; i < STOCK_NONCE_LEN; i++, random >>= 6)
         out[i] = plain[random & 63];
     out[STOCK_NONCE_LEN] = '\0';
+    return HF_OK;
 }
 
 /* ---- tokens ---- */
