@@ -129,6 +129,7 @@ static enum stock_walk_phase after(struct stock_walk *w)
         return w->says == STOCK_DRY ? look_begin(w) : WALK_OVER;
     case WALK_LOOK:
         if (w->carry_len) return WALK_CARRY_ACCEPT;
+        if (w->here >= w->units) return WALK_RESERVE; /* came back */
         return w->most ? WALK_DONATE : WALK_GONE;
     case WALK_CARRY_ACCEPT:
         return WALK_CARRY_ACK;
