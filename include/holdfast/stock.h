@@ -130,8 +130,10 @@ static inline void hf_reservation_init(struct hf_reservation *r)
 struct hf_stock_settled {
     uint32_t struct_size; /* set by HF_STOCK_SETTLED_INIT */
     int32_t state;        /* enum hf_stock_state, after the call */
-    int32_t changed;      /* 1 if this call has set the state; else 0 */
-    int32_t late;         /* 1 if it had expired and was taken again */
+    int32_t changed;      /* 1 if this call made it so; 0 if it was so before,
+                           * or if the call had to repeat its request because
+                           * an answer was lost */
+    int32_t late;         /* 1 if it had expired, and was taken once more */
     int64_t units;
     int64_t left_ms; /* HELD: until the units are given back */
 };
@@ -150,8 +152,9 @@ struct hf_stock_report {
     uint32_t struct_size; /* set by HF_STOCK_REPORT_INIT */
     uint32_t segments;    /* of the sale */
     int32_t is_ended;     /* hf_stock_end() was called */
-    int32_t is_balanced;  /* every segment's books balance, and no more units
-                           * were received than given */
+    int32_t is_balanced;  /* every segment's books balance, no more units were
+                           * received than given, and what is on its way is
+                           * put aside: none is there twice, and none is lost */
     int64_t quantity;     /* units it was made with, and restocked */
     int64_t received;     /* from other segments */
     int64_t given;        /* to other segments */

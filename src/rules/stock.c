@@ -167,6 +167,12 @@ static void again(const struct stock_hold *h, int64_t now_ms,
     hold_tell(h, now_ms, t);
 }
 
+/* Not over, and no further away than it was set: the clock may be set back. */
+static int is_near(int64_t until_ms, int64_t now_ms, int64_t most_ms)
+{
+    return until_ms > now_ms && until_ms <= now_ms + most_ms;
+}
+
 /* Too few units are available: choose the reason that is told. */
 static void too_few(struct stock_segment *s, int64_t now_ms,
                     struct stock_job *job)
@@ -174,9 +180,9 @@ static void too_few(struct stock_segment *s, int64_t now_ms,
     struct stock_told *t = &job->told;
     if (s->due_ms <= now_ms) {
         t->says = STOCK_BUSY; /* more may have expired than was looked at */
-    } else if (s->segments == 1 || s->gone_ms > now_ms) {
+    } else if (s->segments == 1 || is_near(s->gone_ms, now_ms, STOCK_GONE_MS)) {
         t->says = STOCK_SOLD_OUT;
-    } else if (s->dry_ms > now_ms && !job->leads) {
+    } else if (is_near(s->dry_ms, now_ms, STOCK_DRY_MS) && !job->leads) {
         t->says = STOCK_BUSY;
         t->left_ms = s->dry_ms - now_ms;
     } else {
@@ -343,7 +349,8 @@ static int settle(struct stock_segment *s, int64_t now_ms,
 
 /* Put aside at least half of what is available, so that few transfers are
  * needed. */
-static int donate(struct stock_segment *s, struct stock_job *job)
+static int donate(struct stock_segment *s, int64_t now_ms,
+                  struct stock_job *job)
 {
     struct stock_transfer *aside = &s->aside[job->peer];
     struct stock_told *t = &job->told;
@@ -352,8 +359,11 @@ static int donate(struct stock_segment *s, struct stock_job *job)
         if (units <= 0) return HF_OK;
         s->avail -= units;
         s->out += units;
-        *aside =
-            (struct stock_transfer){job->peer, ++s->given[job->peer], units};
+        /* Of the clock, so that a number which a failover lost is not used
+         * again. */
+        int64_t number = max64(now_ms, s->given[job->peer] + 1);
+        s->given[job->peer] = number;
+        *aside = (struct stock_transfer){job->peer, number, units};
         t->changed = 1;
     }
     t->number = aside->number;
@@ -421,6 +431,6 @@ int hf__rules_stock_apply(struct stock_segment *s, int64_t now_ms,
         break;
     }
     hf__rules_book_sweep(s, now_ms, STOCK_SWEEP_MOST);
-    if (job->what == STOCK_DONATE) return donate(s, job);
+    if (job->what == STOCK_DONATE) return donate(s, now_ms, job);
     return job->what == STOCK_END ? end(s, job) : look(s, job);
 }

@@ -226,60 +226,77 @@ static void report_add(struct hf_stock_report *sum,
     sum->events += r->events;
 }
 
-/* Ask all segments once; `books` has a place for each. */
-static int books_read(hf_stock *stock, enum stock_do what,
-                      struct hf_stock_report *books,
-                      struct hf_stock_report *sum, struct hf_error *err)
+/* What all segments said, one after the other. */
+struct books {
+    struct hf_stock_report of[HF_STOCK_SEGMENTS_MAX], sum;
+    int64_t aside; /* units put aside for other segments */
+};
+
+/* Ask all segments once. */
+static int books_read(hf_stock *stock, enum stock_do what, struct books *b,
+                      struct hf_error *err)
 {
     struct stock_op o;
     int status = HF_OK;
-    *sum = (struct hf_stock_report){0};
+    b->sum = (struct hf_stock_report){0};
+    b->aside = 0;
     for (uint32_t i = 0; i < stock->segments && status == HF_OK; i++) {
         o.job = (struct stock_job){
             .what = what, .segments = stock->segments, .segment = i};
         status = segment_ask(stock->client, stock->name, &o, err);
         if (status != HF_OK) break;
-        report_make(&o.job.told, &books[i]);
-        report_add(sum, &books[i]);
+        report_make(&o.job.told, &b->of[i]);
+        report_add(&b->sum, &b->of[i]);
+        for (uint32_t j = 0; j < o.job.told.transfers_len; j++)
+            b->aside += o.job.told.transfers[j].units;
     }
     return status;
 }
 
-/* Read all books again if units were received after their giver was read. */
-static int audit(hf_stock *stock, enum stock_do what,
-                 struct hf_stock_report *books, struct hf_stock_report *sum,
+/* What was given and not received is put aside with its giver; less than that
+ * is on its way if a transfer was received and is not yet acknowledged. */
+static int are_moves_whole(const struct books *b)
+{
+    int64_t moving = b->sum.given - b->sum.received;
+    return moving >= 0 && moving <= b->aside;
+}
+
+/* If units moved between two segments while one of them was read and the other
+ * not yet, all are read again. */
+static int audit(hf_stock *stock, enum stock_do what, struct books *b,
                  struct hf_error *err)
 {
     int status = hf__client_check(stock->client, err);
     if (status != HF_OK) return status;
     hf__call_enter(stock->client);
     for (int i = 0; i < AUDIT_TRIES && status == HF_OK; i++) {
-        status = books_read(stock, what, books, sum, err);
-        if (sum->received <= sum->given) break;
+        status = books_read(stock, what, b, err);
+        if (are_moves_whole(b)) break;
     }
     hf__call_leave(stock->client);
-    if (sum->received > sum->given) sum->is_balanced = 0;
+    if (!are_moves_whole(b)) b->sum.is_balanced = 0;
     return status;
 }
 
 int hf_stock_end(hf_stock *stock, struct hf_stock_report *report,
                  struct hf_error *err)
 {
-    struct hf_stock_report books[HF_STOCK_SEGMENTS_MAX], sum;
+    struct books books;
     int status = report ? hf__result_check(report, err) : HF_OK;
-    if (status == HF_OK) status = audit(stock, STOCK_END, books, &sum, err);
-    if (status == HF_OK && report) hf__result_fill(report, &sum);
+    if (status == HF_OK) status = audit(stock, STOCK_END, &books, err);
+    if (status == HF_OK && report) hf__result_fill(report, &books.sum);
     return status;
 }
 
 int hf_stock_audit(hf_stock *stock, hf_stock_books_fn fn, void *user,
                    struct hf_stock_report *report, struct hf_error *err)
 {
-    struct hf_stock_report books[HF_STOCK_SEGMENTS_MAX], sum;
+    struct books books;
     int status = hf__result_check(report, err);
-    if (status == HF_OK) status = audit(stock, STOCK_LOOK, books, &sum, err);
+    if (status == HF_OK) status = audit(stock, STOCK_LOOK, &books, err);
     if (status != HF_OK) return status;
-    for (uint32_t i = 0; fn && i < stock->segments; i++) fn(i, &books[i], user);
-    hf__result_fill(report, &sum);
+    for (uint32_t i = 0; fn && i < stock->segments; i++)
+        fn(i, &books.of[i], user);
+    hf__result_fill(report, &books.sum);
     return HF_OK;
 }

@@ -23,9 +23,10 @@
 #define PACKETS 64
 #define ORDERS 4000
 #define STEPS 2500
-#define SEEDS 150
+#define SEEDS 400
 #define HOLD_MS 400
 #define MAX_HOLD_MS 1000
+#define BACK_MS 500 /* by which the clock is set back at once */
 
 /* A request on its way, or kept to come once more. */
 struct packet {
@@ -140,7 +141,7 @@ static void event_take(uint32_t segment, int64_t number)
     l->stage = stage;
     if (kind == STOCK_EVENT_RESERVED) {
         l->units = units;
-        l->born_ms = w.now_ms;
+        l->born_ms = w.segments[segment]->last_ms;
     } else if (l->units != units) {
         WRONG("P7: an event of other units");
     }
@@ -447,6 +448,7 @@ static void step(void)
     int at = (int)draw(PACKETS);
     w.now_ms += (int64_t)draw(3);
     if (fault(1)) w.now_ms += (int64_t)draw(2 * HOLD_MS);
+    if (fault(1)) w.now_ms -= (int64_t)draw(BACK_MS);
     if (w.restocks < 20 && draw(100) == 0 && !w.calm) restock_some();
     for (int i = 0; i < PACKETS; i++, at++)
         if (w.packets[at % PACKETS].is_used) {
@@ -488,7 +490,7 @@ static void rest_sell(void)
     w.calm = 1;
     for (int i = 0; i < ACTORS; i++) w.actors[i].does = DOES_NOTHING;
     memset(w.packets, 0, sizeof w.packets);
-    w.now_ms += 2 * MAX_HOLD_MS;
+    w.now_ms += 2 * MAX_HOLD_MS + 20 * BACK_MS;
     for (int user = 1000; user < 1400 && !w.wrong[0]; user++) {
         w.now_ms += 1 + STOCK_GONE_MS; /* "sold out" is believed so far */
         walk_start(0, user, id++, 1);

@@ -50,8 +50,12 @@ if what == 'donate' then
         -- At least half, so that few transfers move much.
         units = math.min(s.avail,
             math.max(tonumber(ARGV[3]), math.floor(s.avail / 2)))
-        number = call('HINCRBY', head, 'given:' .. peer, 1)
-        call('HSET', head, aside, number .. ',' .. units)
+        -- Of the clock, so that a number which a failover lost is not used
+        -- again.
+        number = math.max(now,
+            tonumber(call('HGET', head, 'given:' .. peer) or '0') + 1)
+        call('HSET', head, 'given:' .. peer, number .. '', aside,
+            number .. ',' .. units)
         s.avail, s.out, changed = s.avail - units, s.out + units, 1
     end
 elseif what == 'end' then

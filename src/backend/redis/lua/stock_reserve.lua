@@ -39,11 +39,12 @@ elseif s.avail < units then
     if not s.dry then
         load('dry', 'gone')
     end
+    -- A time further away than it can be was set before the clock was set back.
     if s.due <= now then
         says = 7
-    elseif s.segments == 1 or s.gone > now then
+    elseif s.segments == 1 or s.gone > now and s.gone <= now + 250 then
         says = 5
-    elseif s.dry > now and ARGV[6] ~= '1' then
+    elseif s.dry > now and s.dry <= now + 50 and ARGV[6] ~= '1' then
         says, left = 7, s.dry - now
     else
         says, s.dry = 8, now + 50

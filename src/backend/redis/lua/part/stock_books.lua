@@ -29,7 +29,8 @@ local function save()
     for name, value in pairs(s) do
         if value ~= was[name] then
             list[#list + 1] = name
-            list[#list + 1] = value .. ''
+            list[#list + 1] = value < 1e14 and value .. ''
+                or string.format('%.0f', value)
         end
     end
     if list[1] then
