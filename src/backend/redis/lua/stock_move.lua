@@ -4,7 +4,9 @@
 -- ARGV segments, what to do, units, other segment, number, request id
 -- returns {says, 0, changed, now ms, units, number}; look and end: more, see
 --      below
+--@include stock_now
 --@include stock_books
+--@include stock_holds
 --@include stock_sweep
 load('max', 'first', 'init', 'in', 'out', 'sold')
 local what, units, peer = ARGV[2], tonumber(ARGV[3]), ARGV[4]

@@ -3,7 +3,9 @@
 -- ARGV segments, user, order, nonce, "confirm" | "cancel" | "extend", ms
 -- returns {0, state, changed, now ms, late, order, units, left ms, nonce}; state 0:
 --      there is no such reservation
+--@include stock_now
 --@include stock_books
+--@include stock_holds
 --@include stock_sweep
 load('sold', 'max')
 local user, order, nonce, what = ARGV[2], tonumber(ARGV[3]), ARGV[4], ARGV[5]

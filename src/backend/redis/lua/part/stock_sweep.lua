@@ -16,7 +16,7 @@ local function holds_save(user, list)
             table.insert(parts, 1, text_of(r))
         end
     end
-    call('HSET', users, user, table.concat(parts))
+    call('HSET', users, user, table.concat(parts, ';'))
 end
 local function member_of(user, r)
     return string.format('%016.0f:%s', r.order, user)
