@@ -50,6 +50,8 @@ static const struct work works[] = {
     {"queue", "10 to 1,000 waiters in the queue of a fair lock", work_queue},
     {"wake", "from a release to the next holder elsewhere", work_wake},
     {"guard", "a guarded write on Redis", work_guard},
+    {"stock", "reservations of a sale, against a lock around a number",
+     work_stock},
     {"file", "1 thread, file backend against flock(2)", work_file},
     {"start", "holdfast run on file against flock -x", work_start},
     {"postgres", "rows: 1 thread, 4 processes, 10,000 held", work_engine},

@@ -55,6 +55,9 @@ void work_w5_memory(struct bench *b, const struct work *w);
 /* A resource that checks tokens. */
 void work_guard(struct bench *b, const struct work *w);
 
+/* Sales. */
+void work_stock(struct bench *b, const struct work *w);
+
 /* A primary behind Sentinels. */
 void work_w8_sentinel(struct bench *b, const struct work *w);
 
