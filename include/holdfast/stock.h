@@ -130,10 +130,10 @@ static inline void hf_reservation_init(struct hf_reservation *r)
 struct hf_stock_settled {
     uint32_t struct_size; /* set by HF_STOCK_SETTLED_INIT */
     int32_t state;        /* enum hf_stock_state, after the call */
-    int32_t changed;      /* 1 if this call made it so; 0 if it was so before,
-                           * or if the call had to repeat its request because
-                           * an answer was lost */
-    int32_t late;         /* 1 if it had expired, and was taken once more */
+    int32_t changed;      /* 1 if this call has set the state; 0 if it was set
+                           * before, or if the call had to repeat its request
+                           * because an answer was lost */
+    int32_t late;         /* 1 if it had expired and was taken again */
     int64_t units;
     int64_t left_ms; /* HELD: until the units are given back */
 };
