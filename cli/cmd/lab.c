@@ -3,6 +3,7 @@
  */
 #include "command.h"
 #include "common/exit.h"
+#include "common/json.h"
 #include "common/say.h"
 #include "common/text.h"
 #include "option/rows.h"
@@ -130,10 +131,23 @@ static int scenes_play(const char *name, const struct options *o)
     return code ? code : printed;
 }
 
+static void row_json(const struct scene_row *row)
+{
+    struct json j;
+    json_begin(&j);
+    json_text(&j, "event", "scenario");
+    json_text(&j, "name", row->name);
+    json_text(&j, "title", row->scene->title);
+    json_end(&j);
+    fwrite(j.buf, 1, j.len, stdout);
+}
+
 static int scenes_list(const struct options *o)
 {
     for (const struct scene_row *row = scenes; row->name; row++)
-        if (o->quiet)
+        if (o->json)
+            row_json(row);
+        else if (o->quiet)
             printf("%s\n", row->name);
         else
             printf("%-16s %s\n", row->name, row->scene->title);
@@ -164,6 +178,14 @@ static int lab_run(const struct command *self, const char *name,
     return scenes_play(name, o);
 }
 
+static int lab_list(const struct command *self, const struct options *o)
+{
+    if (o->mermaid || o->way || o->must_not || o->speed || o->seed)
+        return command_usage(self, "list plays nothing: of the options it "
+                                   "takes --json and -q");
+    return scenes_list(o);
+}
+
 static int lab_main(const struct command *self, int argc, char **argv)
 {
     struct options o;
@@ -174,13 +196,14 @@ static int lab_main(const struct command *self, int argc, char **argv)
         return command_usage(self, "--json and --mermaid exclude each other");
     if (strcmp(words[0], "run") == 0) return lab_run(self, words[1], &o);
     if (words[1]) return command_usage(self, "only run takes a name");
-    if (strcmp(words[0], "list") == 0) return scenes_list(&o);
-    if (strcmp(words[0], "all") != 0)
-        return command_usage(self, "the action is list, run or all");
     if (o.svg || o.html)
         return command_usage(self, "--svg and --html are for one scenario: "
                                    "use run");
-    return scenes_play(NULL, &o);
+    if (strcmp(words[0], "list") == 0) return lab_list(self, &o);
+    if (strcmp(words[0], "all") == 0) return scenes_play(NULL, &o);
+    return command_usage(self, scene_find(words[0])
+                                   ? "this is a scenario: use run NAME"
+                                   : "the action is list, run or all");
 }
 
 static const struct option_row lab_options[] = {
@@ -193,11 +216,12 @@ static const struct option_row lab_options[] = {
      "print a sequence diagram for Mermaid, and nothing else"},
     {"", "way", "naive|holdfast", OPTION_CHOICE, FIELD(way), ONLY_NAIVE, 0, 0,
      "play only this way; default: both"},
-    {"", "assert", "no-overlap|no-corruption", OPTION_CHOICE, FIELD(must_not),
-     FAULT_OVERLAP, 0, 0,
-     "exit with 1 if two clients believed to hold the lock at once, or if a "
-     "write of a former holder was accepted; judged is holdfast's way, or the "
-     "naive way with --way naive"},
+    /* Their numbers are the bits FAULT_OVERLAP, FAULT_CORRUPT, and both. */
+    {"", "assert", "no-overlap|no-corruption|both", OPTION_CHOICE,
+     FIELD(must_not), FAULT_OVERLAP, 0, 0,
+     "exit with 1 if two clients believed to hold the lock at once, if a "
+     "write of a former holder was accepted, or on either; judged is "
+     "holdfast's way, or the naive way with --way naive"},
     {"", "seed", "N", OPTION_NUMBER, FIELD(seed), 0, 0, INT64_MAX,
      "what a scenario leaves to chance, such as the server that fails; "
      "default: 0"},
@@ -205,7 +229,9 @@ static const struct option_row lab_options[] = {
      SPEED_MAX,
      "how fast to play; default: 100. Leases and pauses are twice as long "
      "with 50; use less than 100 on a busy machine"},
-    OPTION_ROW_JSON("print a line of JSON for each event and each verdict"),
+    OPTION_ROW_JSON(
+        "print a line of JSON for each event and each verdict; with "
+        "list: for each scenario"),
     OPTION_ROW_TALK,
 };
 

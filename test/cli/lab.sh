@@ -32,6 +32,10 @@ expect 0 'one way can be played alone' "$HOLDFAST" lab run pause --mermaid \
 check 'as a diagram for Mermaid' out_has '^sequenceDiagram$'
 check 'with the refused write' out_has '-x'
 
+expect 1 'one assertion of two does not hold' "$HOLDFAST" lab run late-release \
+    --way naive --assert both
+check 'it is said which run that was' err_has 'late-release: --assert does not'
+
 # ---- killed in the middle ---------------------------------------------------
 # Processes of this test that are no shell's: clients, servers, the watch.
 none_of_lab() {
@@ -57,6 +61,11 @@ expect 64 'a scenario is unknown' "$HOLDFAST" lab run pausse
 check 'the nearest is named' err_has 'pausse: no such scenario; did you mean pause?'
 expect 64 'nothing is near' "$HOLDFAST" lab run xyzzyxyzzy
 check 'the list is named' err_has 'see holdfast lab list'
+expect 64 'a scenario is no action' "$HOLDFAST" lab pause
+check 'it is said how to play it' err_has 'lab: this is a scenario: use run NAME'
+expect 64 'a list is not drawn' "$HOLDFAST" lab list --svg "$dir/list.svg"
+expect 64 'a list takes no option of a run' "$HOLDFAST" lab list --seed 3
+check 'it is said which it takes' err_has 'takes --json and -q'
 expect 78 'a file cannot be written' "$HOLDFAST" lab run pause \
     --svg "$dir/none/a.svg"
 check 'it is named' err_has 'none/a.svg: cannot be written: No such file'
@@ -66,6 +75,8 @@ check 'it is named, with its package' err_has 'install the package redis-server'
 check 'nothing is left behind of it' is_clean
 expect 0 'the scenarios are listed' "$HOLDFAST" lab list
 check 'with a title' out_has '^pause  *A holder is paused'
+expect 0 'the list is printed as JSON' "$HOLDFAST" lab list --json
+check 'a line for each' out_has '^{"event":"scenario","name":"pause","title":"A'
 
 # ---- the chapters -----------------------------------------------------------
 for name in $("$HOLDFAST" lab list -q); do
