@@ -249,7 +249,10 @@ static const char *const lab_about[] = {
     "that a client believes to hold the lock, or which client has it as the "
     "store says; red, that two clients believe so; a veil, that a process is "
     "paused.",
-    "The servers are redis-server, of the package of that name.", NULL};
+    "The servers are redis-server, of the package of that name; "
+    "pause-postgres also starts PostgreSQL, and pause-sqlite needs sqlite3. "
+    "What is missing is named with its package.",
+    NULL};
 
 static const struct term_row lab_exits[] = {
     {"0", "the naive way showed the fault, and holdfast did not"},

@@ -112,6 +112,12 @@ int client_writes(struct play *p, int client)
     return client_does(client, "write");
 }
 
+int client_forks(struct play *p, int client)
+{
+    (void)p;
+    return client_does(client, "fork");
+}
+
 int client_releases(struct play *p, int client)
 {
     (void)p;
@@ -174,6 +180,26 @@ void client_dies(struct play *p, int client)
     (void)p;
     lab_proc_stop(&a->proc);
     stage_event(EVENT_KILLED, a->lane, NO_LANE, "");
+}
+
+void acts_pause(struct play *p)
+{
+    enum { A, B };
+    if (!play_needs(p, client_waits(p, A, 20000), "client A has the lock")
+        || !play_needs(p, client_checks(p, A), "client A still has it"))
+        return;
+    play_wait(p, 200);
+    client_pauses(p, A);
+    play_wait(p, 200);
+    if (!play_needs(p, client_waits(p, B, 20000), "client B has the lock"))
+        return;
+    play_wait(p, 200);
+    if (!play_needs(p, client_writes(p, B), "client B has written")) return;
+    play_wait(p, 200);
+    client_resumes(p, A);
+    client_writes(p, A);
+    play_wait(p, 200);
+    client_releases(p, B);
 }
 
 /* ---- the stores -------------------------------------------------------- */

@@ -27,6 +27,9 @@ struct role {
 void client_event(struct lab_proc *self, enum event_kind kind, int64_t at_us,
                   int64_t until_us, uint64_t fence, const char *text);
 void client_done(struct lab_proc *self, int result);
+/* Fork a child that ends with end(arg), 1 if it has released the lock; the
+ * answer. */
+void client_fork(struct lab_proc *self, int (*end)(void *), void *arg);
 
 /* The programs of the two ways: for lab_proc_start(); `arg` is a role. */
 int client_naive(struct lab_proc *self, const void *arg);

@@ -6,6 +6,7 @@
 
 #include "holdfast/holdfast.h"
 #include "lab/wait.h"
+#include "play/resource.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,6 +22,7 @@ struct holder {
     struct lab_proc *self;
     const struct role *role;
     char url[URL_MAX];
+    char where[WHERE_MAX]; /* of a resource that is not on Redis */
     hf_client *client, *resource;
     hf_lock *lock;
     hf_hold *hold;
@@ -76,22 +78,36 @@ static void quorum_init(struct holder *h, const char *url)
 static void open_resource(struct holder *h, const char *url)
 {
     struct hf_error err = {0};
-    if (hf_client_open(url, NULL, &h->resource, &err) != HF_OK)
+    snprintf(h->where, sizeof(h->where), "%s", url);
+    if (h->role->play->scene->place != ON_REDIS)
+        client_done(h->self, 1);
+    else if (hf_client_open(url, NULL, &h->resource, &err) != HF_OK)
         trouble_say(h, &err);
     else
         client_done(h->self, 1);
 }
 
 /* A new holder shows its token to the resource before it reads there. */
-static void granted(struct holder *h)
+static void touch(struct holder *h)
 {
     struct hf_error err = {0};
+    enum place place = h->role->play->scene->place;
+    int is_shown =
+        place == ON_REDIS
+            ? hf_guard_touch(h->resource, RESOURCE_NAME, h->fence, &err)
+                  == HF_OK
+            : resource_touch(place, h->where, h->fence) == WRITE_TAKEN;
+    if (!is_shown)
+        client_event(h->self, EVENT_NOTE, record_now_us(), 0, 0,
+                     err.text[0] ? err.text : "cannot show its fence");
+}
+
+static void granted(struct holder *h)
+{
     h->fence = hf_hold_fence(h->hold);
     h->until_us = 0;
     believes_say(h);
-    if (h->resource && h->fence
-        && hf_guard_touch(h->resource, RESOURCE_NAME, h->fence, &err) != HF_OK)
-        client_event(h->self, EVENT_NOTE, record_now_us(), 0, 0, err.text);
+    if (h->where[0] && h->fence) touch(h);
     client_done(h->self, 1);
 }
 
@@ -132,16 +148,34 @@ static void release(struct holder *h)
     client_done(h->self, status == HF_OK);
 }
 
+static enum written guarded_set(struct holder *h, struct hf_error *err)
+{
+    enum place place = h->role->play->scene->place;
+    char me = (char)('A' + h->role->number);
+    if (place != ON_REDIS)
+        return resource_guarded(place, h->where, h->fence, me);
+    int status =
+        hf_guard_set(h->resource, RESOURCE_NAME, h->fence, &me, 1, 0, err);
+    return status == HF_OK      ? WRITE_TAKEN
+           : status == HF_STALE ? WRITE_STALE
+                                : WRITE_FAILED;
+}
+
+/* What is refused for another reason than its fence has that reason shown. */
 static void resource_write(struct holder *h)
 {
     struct hf_error err = {0};
-    char me = (char)('A' + h->role->number);
-    int status =
-        hf_guard_set(h->resource, RESOURCE_NAME, h->fence, &me, 1, 0, &err);
-    client_event(h->self, status == HF_OK ? EVENT_ACCEPTED : EVENT_REFUSED,
-                 record_now_us(), 0, h->fence,
-                 status == HF_OK || status == HF_STALE ? "" : err.text);
-    client_done(h->self, status == HF_OK);
+    enum written is = guarded_set(h, &err);
+    const char *why = err.text[0] ? err.text : "the write has failed";
+    client_event(h->self, is == WRITE_TAKEN ? EVENT_ACCEPTED : EVENT_REFUSED,
+                 record_now_us(), 0, h->fence, is == WRITE_FAILED ? why : "");
+    client_done(h->self, is == WRITE_TAKEN);
+}
+
+static int child_end(void *arg)
+{
+    struct holder *h = arg;
+    return hf_hold_release(h->hold, NULL) == HF_OK;
 }
 
 static void line_obey(struct holder *h, char *line)
@@ -157,6 +191,8 @@ static void line_obey(struct holder *h, char *line)
         open_resource(h, words);
     } else if (strncmp(line, "acquire ", 8) == 0) {
         acquire(h, strtoll(words, NULL, 10));
+    } else if (strcmp(line, "fork") == 0) {
+        client_fork(h->self, child_end, h);
     } else if (strcmp(line, "release") == 0) {
         release(h);
     } else if (strcmp(line, "write") == 0) {

@@ -6,6 +6,7 @@
 #include "play/client.h"
 
 #include "lab/ask.h"
+#include "play/resource.h"
 #include "lab/wait.h"
 
 #include <stdio.h>
@@ -22,10 +23,12 @@ struct naive_client {
         int port, fd; /* -1: not connected */
     } stores[STORES_MAX], resource;
     int stores_len;
+    char where[WHERE_MAX]; /* of a resource that is not on Redis */
+    uint64_t token;        /* of the last grant, if the scene has any */
     char reply[LAB_PROC_LINE_MAX];
 };
 
-/* `command` with $me and $lease replaced. */
+/* `command` with $me, $lease and $token replaced. */
 static void command_fill(const struct naive_client *c, const char *command,
                          char *out, size_t size)
 {
@@ -37,6 +40,10 @@ static void command_fill(const struct naive_client *c, const char *command,
         } else if (strncmp(command, "$lease", 6) == 0) {
             len += (size_t)snprintf(out + len, size - len, "%lld",
                                     (long long)c->role->lease_ms);
+            command += 5;
+        } else if (strncmp(command, "$token", 6) == 0) {
+            len += (size_t)snprintf(out + len, size - len, "%llu",
+                                    (unsigned long long)c->token);
             command += 5;
         } else {
             out[len++] = *command;
@@ -73,16 +80,26 @@ static int stores_agree(struct naive_client *c, const char *command)
     return agree;
 }
 
+static void granted(struct naive_client *c)
+{
+    const char *ask = c->role->play->scene->naive_token;
+    c->token = 0;
+    if (ask) c->token = strtoull(store_ask(c, &c->stores[0], ask), NULL, 10);
+    client_event(c->self, EVENT_BELIEVES, record_now_us(), UNTIL_TOLD, c->token,
+                 "");
+    client_done(c->self, 1);
+}
+
 static void acquire(struct naive_client *c, int64_t wait_ms)
 {
-    const struct naive *habit = &c->role->play->scene->naive;
+    const struct scene *scene = c->role->play->scene;
+    const struct naive *habit = &scene->naive;
+    int needs = scene->naive_needs ? scene->naive_needs : c->stores_len / 2 + 1;
     int64_t end_us = record_now_us() + wait_ms * 1000;
     for (;;) {
         int agree = stores_agree(c, habit->acquire);
-        if (2 * agree > c->stores_len) {
-            client_event(c->self, EVENT_BELIEVES, record_now_us(), UNTIL_TOLD,
-                         0, "");
-            client_done(c->self, 1);
+        if (agree >= needs) {
+            granted(c);
             return;
         }
         if (agree > 0 && c->stores_len > 1) stores_agree(c, habit->release);
@@ -101,13 +118,33 @@ static void release(struct naive_client *c)
     client_done(c->self, 2 * agree > c->stores_len);
 }
 
+static int resource_take(struct naive_client *c)
+{
+    const struct scene *scene = c->role->play->scene;
+    if (scene->place != ON_REDIS)
+        return resource_set(scene->place, c->where,
+                            (char)('A' + c->role->number))
+               == WRITE_TAKEN;
+    const char *said = store_ask(
+        c, &c->resource,
+        scene->naive_write ? scene->naive_write : "SET " RESOURCE_NAME " $me");
+    return strcmp(said, "OK") == 0 || strcmp(said, "1") == 0;
+}
+
 static void resource_write(struct naive_client *c)
 {
-    const char *said = store_ask(c, &c->resource, "SET " RESOURCE_NAME " $me");
-    int is_ok = strcmp(said, "OK") == 0;
+    int is_ok = resource_take(c);
     client_event(c->self, is_ok ? EVENT_ACCEPTED : EVENT_REFUSED,
-                 record_now_us(), 0, 0, "");
+                 record_now_us(), 0, c->token, "");
     client_done(c->self, is_ok);
+}
+
+/* A child has all that its parent has, and may use none of its lines. */
+static int child_end(void *arg)
+{
+    struct naive_client *c = arg;
+    for (int i = 0; i < c->stores_len; i++) c->stores[i].fd = -1;
+    return stores_agree(c, c->role->play->scene->naive.release) > 0;
 }
 
 static void line_obey(struct naive_client *c, char *line)
@@ -120,12 +157,15 @@ static void line_obey(struct naive_client *c, char *line)
         client_done(c->self, 1);
     } else if (strncmp(line, "resource ", 9) == 0) {
         c->resource = (struct line){(int)strtol(words, NULL, 10), -1};
+        snprintf(c->where, sizeof(c->where), "%s", words);
         client_done(c->self, 1);
     } else if (strncmp(line, "acquire ", 8) == 0) {
         acquire(c, strtoll(words, NULL, 10));
     } else if (strncmp(line, "say ", 4) == 0) {
         lab_proc_say(c->self, "S %s", store_ask(c, &c->stores[0], words));
         client_done(c->self, 1);
+    } else if (strcmp(line, "fork") == 0) {
+        client_fork(c->self, child_end, c);
     } else if (strcmp(line, "release") == 0) {
         release(c);
     } else if (strcmp(line, "write") == 0) {

@@ -30,6 +30,9 @@ enum fault {
     FAULT_VOID = 32    /* the fault was not reached: this proves nothing */
 };
 
+/* Where the resource is that clients write to. */
+enum place { ON_REDIS, IN_FILE, IN_SQLITE, IN_POSTGRES };
+
 /* The naive way's commands: $me is the client's letter, $lease the lease in
  * milliseconds.  An answer of OK or 1 grants the lock. */
 struct naive {
@@ -54,12 +57,17 @@ struct scene {
     int is_far;  /* client A reaches the store through a proxy that can delay
                   * what the store answers: line_delays() */
     int is_fair; /* holdfast's lock serves in the order of arrival */
-    int has_resource; /* clients write to it: one more server */
+    int has_resource; /* clients write to it */
+    enum place place; /* of the resource; 0: a Redis server of its own */
     int lease_ms;
     int is_fixed;      /* holdfast's way does not renew the lease */
     const char *query; /* of the URL of holdfast's clients, or NULL */
     const char *const *store_args; /* of redis-server, or NULL */
+    const char *const *naive_args; /* of that in the naive way, if others */
     struct naive naive;
+    int naive_needs; /* servers that must grant; 0: more than half of them */
+    const char *naive_token; /* sent after a grant: its answer is the fence */
+    const char *naive_write; /* on Redis, with $token; NULL: a plain SET */
     void (*acts)(struct play *p);
 };
 
@@ -94,7 +102,10 @@ int client_next(struct play *p);
 int client_checks(struct play *p, int client);
 /* Write to the resource, without another check.  1 if it was accepted. */
 int client_writes(struct play *p, int client);
-/* Release the lock.  1 if the answer says that the client held it until now. */
+/* Fork a child, which releases all it knows of, as many programs do at their
+ * end.  1 if that child is told that it has released the lock. */
+int client_forks(struct play *p, int client);
+/* Release the lock.  1 if the client is told that it had held it until then. */
 int client_releases(struct play *p, int client);
 /* Only in the naive way: this command, in which $me and $lease are replaced.
  * Its answer stays until the next one. */
@@ -107,6 +118,9 @@ void client_ends(struct play *p, int client, const char *why);
 void client_pauses(struct play *p, int client);
 void client_resumes(struct play *p, int client);
 void client_dies(struct play *p, int client);
+
+/* The acts of each scene pause...: client A is paused before its write. */
+void acts_pause(struct play *p);
 
 /* ---- the stores, numbered from 0 -------------------------------------- */
 

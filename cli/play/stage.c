@@ -176,8 +176,9 @@ static void store_start(struct play *p, int i)
     else
         snprintf(name, sizeof(name), "the lock, on Redis");
     s->lane = record_lane(&p->record, LANE_STORE, name);
-    lab_need(lab_server_start(&s->redis,
-                              is_quorum ? durable : p->scene->store_args));
+    const char *const *args = is_quorum ? durable : p->scene->store_args;
+    if (play_is_naive(p) && p->scene->naive_args) args = p->scene->naive_args;
+    lab_need(lab_server_start(&s->redis, args));
 }
 
 /* Servers are forked before the threads of proxies are there. */
@@ -189,16 +190,35 @@ static void pair_start(void)
     lab_need(lab_server_follow(&s[1].redis, "127.0.0.1", stage.behind.port));
 }
 
+static void place_need(enum place place, int status)
+{
+    const char *name = resource_name(place);
+    if (status == LAB_ABSENT)
+        stage_fail(stage.play, EXIT_UNREACHABLE,
+                   "%s: this part cannot be played: install the package %s",
+                   name, place == IN_SQLITE ? "sqlite3" : "postgresql");
+    if (status < 0)
+        stage_fail(stage.play, EXIT_BUG, "%s: cannot be made%s%s", name,
+                   lab_error()[0] ? ": " : "", lab_error());
+}
+
+static void resource_start(struct play *p)
+{
+    enum place place = p->scene->place;
+    stage.resource_lane =
+        record_lane(&p->record, LANE_RESOURCE, resource_name(place));
+    if (place == ON_REDIS)
+        lab_need(lab_server_start(&stage.resource, NULL));
+    else
+        place_need(place, resource_make(place, stage.where));
+}
+
 static void stores_start(struct play *p)
 {
     int is_fewer = play_is_naive(p) && p->scene->naive_stores;
     stage.stores_len = is_fewer ? p->scene->naive_stores : p->scene->stores;
     for (int i = 0; i < stage.stores_len; i++) store_start(p, i);
-    if (p->scene->has_resource) {
-        stage.resource_lane = record_lane(&p->record, LANE_RESOURCE,
-                                          "the account that is written");
-        lab_need(lab_server_start(&stage.resource, NULL));
-    }
+    if (p->scene->has_resource) resource_start(p);
     if (p->scene->is_pair) pair_start();
     if (p->scene->is_far)
         lab_need(lab_proxy_start(&stage.front, stage.stores[0].redis.port));
@@ -249,10 +269,14 @@ static void client_connect(struct play *p, int client)
         stage_answer(client);
     }
     if (!p->scene->has_resource) return;
-    stage_tell(client,
-               play_is_naive(p) ? "resource %d"
-                                : "resource redis://127.0.0.1:%d?timeout=20s",
-               stage.resource.port);
+    if (p->scene->place != ON_REDIS)
+        stage_tell(client, "resource %s", stage.where);
+    else
+        stage_tell(client,
+                   play_is_naive(p)
+                       ? "resource %d"
+                       : "resource redis://127.0.0.1:%d?timeout=20s",
+                   stage.resource.port);
     stage_answer(client);
 }
 

@@ -10,6 +10,7 @@
 #include "lab/proxy.h"
 #include "lab/server.h"
 #include "play/client.h"
+#include "play/resource.h"
 
 struct actor {
     struct lab_proc proc;
@@ -37,6 +38,7 @@ struct stage {
     struct lab_server resource;
     struct lab_proxy front;  /* of a pair: between clients and the primary */
     struct lab_proxy behind; /* between the primary and the replica */
+    char where[WHERE_MAX];   /* of a resource that is not on Redis */
     int resource_lane;
 };
 extern struct stage stage; /* of this process: a run has one */

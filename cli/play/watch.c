@@ -10,6 +10,8 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -45,8 +47,9 @@ int watch_begin(void)
 {
     int ends[2];
     if (lab_folder_make(watch.folder, sizeof(watch.folder), "play") < 0
+        || chmod(watch.folder, 0711) != 0 /* a database is another user */
         || pipe2(ends, O_CLOEXEC) != 0) {
-        say_error("lab: %s", watch.folder[0] ? "no pipe" : lab_error());
+        say_error("lab: %s", watch.folder[0] ? strerror(errno) : lab_error());
         return EXIT_BUG;
     }
     watch.pid = fork();

@@ -73,6 +73,11 @@ expect 78 'a directory is no file' "$HOLDFAST" lab run pause --html "$dir"
 expect 69 'a server is missing' env PATH=/nowhere "$HOLDFAST" lab run pause
 check 'it is named, with its package' err_has 'install the package redis-server'
 check 'nothing is left behind of it' is_clean
+mkdir "$dir/few" && ln -s "$(command -v redis-server)" "$dir/few/"
+expect 69 'a part of a scenario is missing' env PATH="$dir/few" \
+    "$HOLDFAST" lab run pause-sqlite
+check 'it is said which part, with its package' \
+    err_has 'in SQLite: this part cannot be played: install the package sqlite3'
 expect 0 'the scenarios are listed' "$HOLDFAST" lab list
 check 'with a title' out_has '^pause  *A holder is paused'
 expect 0 'the list is printed as JSON' "$HOLDFAST" lab list --json

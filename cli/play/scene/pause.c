@@ -6,27 +6,6 @@
  */
 #include "play/play.h"
 
-enum { A, B };
-
-static void acts(struct play *p)
-{
-    if (!play_needs(p, client_waits(p, A, 20000), "client A has the lock")
-        || !play_needs(p, client_checks(p, A), "client A still has it"))
-        return;
-    play_wait(p, 200);
-    client_pauses(p, A);
-    play_wait(p, 200);
-    if (!play_needs(p, client_waits(p, B, 20000), "client B has the lock"))
-        return;
-    play_wait(p, 200);
-    client_writes(p, B);
-    play_wait(p, 200);
-    client_resumes(p, A);
-    client_writes(p, A);
-    play_wait(p, 200);
-    client_releases(p, B);
-}
-
 const struct scene scene_pause = {
     .title = "A holder is paused past its lease, and then writes",
     .story = "Client A has the lock and has just checked it. It is paused "
@@ -44,5 +23,5 @@ const struct scene scene_pause = {
     .has_resource = 1,
     .lease_ms = 900,
     .naive = {"SET lock $me NX PX $lease", "DEL lock"},
-    .acts = acts,
+    .acts = acts_pause,
 };
