@@ -25,9 +25,17 @@ file(CONFIGURE OUTPUT ${HF_GENERATED}/cli/scenes.h CONTENT
 
 #endif
 " @ONLY)
+# The shim that sets a server's clock is a file of its own: the command carries
+# it, and writes it where its servers are.
+add_custom_command(OUTPUT ${HF_GENERATED}/cli/clock_shim.c
+  COMMAND ${CMAKE_COMMAND} -DIN=$<TARGET_FILE:clock_shim> -DNAME=clock_shim
+    -DHEADER=play/clock_shim.h
+    -DOUT=${HF_GENERATED}/cli/clock_shim.c
+    -P ${PROJECT_SOURCE_DIR}/cmake/embed_file.cmake
+  DEPENDS clock_shim cmake/embed_file.cmake VERBATIM)
 file(GLOB_RECURSE HF_CLI_SOURCES CONFIGURE_DEPENDS cli/*.c)
 if(HF_CLI_SOURCES)
-  add_executable(holdfast ${HF_CLI_SOURCES})
+  add_executable(holdfast ${HF_CLI_SOURCES} ${HF_GENERATED}/cli/clock_shim.c)
   target_compile_options(holdfast PRIVATE
     "SHELL:-iquote ${PROJECT_SOURCE_DIR}/cli"
     "SHELL:-iquote ${HF_GENERATED}/cli")

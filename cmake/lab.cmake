@@ -12,6 +12,6 @@ set_target_properties(lab PROPERTIES
 
 add_library(clock_shim MODULE EXCLUDE_FROM_ALL lab/clock_shim.c)
 target_compile_options(clock_shim PRIVATE -fno-sanitize=all)
-target_link_options(clock_shim PRIVATE -fno-sanitize=all)
+target_link_options(clock_shim PRIVATE -fno-sanitize=all -s)
 set_target_properties(clock_shim PROPERTIES PREFIX ""
   LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/lab)

@@ -14,6 +14,7 @@
 #include "common/exit.h"
 #include "lab/ask.h"
 #include "lab/lab.h"
+#include "lab/wait.h"
 
 /* ---- the stage --------------------------------------------------------- */
 
@@ -180,6 +181,28 @@ void client_dies(struct play *p, int client)
     (void)p;
     lab_proc_stop(&a->proc);
     stage_event(EVENT_KILLED, a->lane, NO_LANE, "");
+}
+
+void client_runs(struct play *p, int client)
+{
+    (void)p;
+    stage_event(EVENT_ASKS, stage.actors[client].lane, NO_LANE, "");
+    client_does(client, "run");
+}
+
+int client_until_runs(struct play *p, int client)
+{
+    int64_t end_us = record_now_us() + LAB_PATIENCE_MS * INT64_C(1000);
+    (void)p;
+    while (!stage.actors[client].believes && record_now_us() < end_us)
+        stage_turn(1);
+    return stage.actors[client].believes;
+}
+
+void supervisor_dies(struct play *p, int client)
+{
+    (void)p;
+    client_does(client, "bereave");
 }
 
 void acts_pause(struct play *p)

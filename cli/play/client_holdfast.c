@@ -4,13 +4,16 @@
  */
 #include "play/client.h"
 
+#include "common/environment.h"
 #include "holdfast/holdfast.h"
 #include "lab/wait.h"
+#include "play/job.h"
 #include "play/resource.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define LOOK_MS 3
 #define URL_MAX 512
@@ -21,6 +24,7 @@
 struct holder {
     struct lab_proc *self;
     const struct role *role;
+    struct job job;
     char url[URL_MAX];
     char where[WHERE_MAX]; /* of a resource that is not on Redis */
     hf_client *client, *resource;
@@ -178,6 +182,22 @@ static int child_end(void *arg)
     return hf_hold_release(h->hold, NULL) == HF_OK;
 }
 
+/* A supervisor: this very program, without the settings of this machine. */
+static void supervise(void *arg)
+{
+    const struct holder *h = arg;
+    char lease[32], path[512];
+    const char *found = environment_get("PATH");
+    snprintf(lease, sizeof(lease), "%lldms", (long long)h->role->lease_ms);
+    snprintf(path, sizeof(path), "PATH=%s", found ? found : "/usr/bin:/bin");
+    const char *const argv[] = {
+        "holdfast", "--config",  "/dev/null", "run",       "-q",
+        "--url",    h->url,      "--lease",   lease,       LOCK_NAME,
+        "--",       job_argv[0], job_argv[1], job_argv[2], NULL};
+    const char *const env[] = {path, NULL};
+    execve("/proc/self/exe", (char **)argv, (char **)env);
+}
+
 static void line_obey(struct holder *h, char *line)
 {
     char *words = strchr(line, ' ');
@@ -193,6 +213,10 @@ static void line_obey(struct holder *h, char *line)
         acquire(h, strtoll(words, NULL, 10));
     } else if (strcmp(line, "fork") == 0) {
         client_fork(h->self, child_end, h);
+    } else if (strcmp(line, "run") == 0) {
+        job_begin(&h->job, h->self, supervise, h);
+    } else if (strcmp(line, "bereave") == 0) {
+        job_bereave(&h->job, h->self);
     } else if (strcmp(line, "release") == 0) {
         release(h);
     } else if (strcmp(line, "write") == 0) {
@@ -215,6 +239,7 @@ int client_holdfast(struct lab_proc *self, const void *arg)
             line_obey(&h, line);
         }
         believes_say(&h);
+        job_look(&h.job, self);
     }
     return 0;
 }

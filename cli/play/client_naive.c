@@ -6,19 +6,23 @@
 #include "play/client.h"
 
 #include "lab/ask.h"
+#include "play/job.h"
 #include "play/resource.h"
 #include "lab/wait.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #define ASK_AGAIN_MS 5
+#define LOOK_MS 3
 
 struct naive_client {
     struct lab_proc *self;
     const struct role *role;
+    struct job job;
     struct line {
         int port, fd; /* -1: not connected */
     } stores[STORES_MAX], resource;
@@ -147,6 +151,25 @@ static int child_end(void *arg)
     return stores_agree(c, c->role->play->scene->naive.release) > 0;
 }
 
+/* A supervisor: it runs the job under the lock, and renews it meanwhile. */
+static void supervise(void *arg)
+{
+    struct naive_client *c = arg;
+    const struct naive *habit = &c->role->play->scene->naive;
+    for (int i = 0; i < c->stores_len; i++) c->stores[i].fd = -1;
+    while (!stores_agree(c, habit->acquire)) lab_pause_ms(ASK_AGAIN_MS);
+    pid_t job = fork();
+    if (job == 0) {
+        execvp(job_argv[0], (char **)job_argv);
+        _exit(127);
+    }
+    while (waitpid(job, NULL, WNOHANG) == 0) {
+        lab_pause_ms(c->role->lease_ms / 3);
+        stores_agree(c, "PEXPIRE lock $lease");
+    }
+    stores_agree(c, habit->release);
+}
+
 static void line_obey(struct naive_client *c, char *line)
 {
     char *words = strchr(line, ' ');
@@ -166,6 +189,10 @@ static void line_obey(struct naive_client *c, char *line)
         client_done(c->self, 1);
     } else if (strcmp(line, "fork") == 0) {
         client_fork(c->self, child_end, c);
+    } else if (strcmp(line, "run") == 0) {
+        job_begin(&c->job, c->self, supervise, c);
+    } else if (strcmp(line, "bereave") == 0) {
+        job_bereave(&c->job, c->self);
     } else if (strcmp(line, "release") == 0) {
         release(c);
     } else if (strcmp(line, "write") == 0) {
@@ -181,6 +208,12 @@ int client_naive(struct lab_proc *self, const void *arg)
     char line[LAB_PROC_LINE_MAX];
     c.self = self;
     c.role = arg;
-    while (lab_proc_hear(self, line, LAB_PATIENCE_MS)) line_obey(&c, line);
+    for (;;) {
+        if (lab_until_readable(self->from_fd, LOOK_MS)) {
+            if (!lab_proc_hear(self, line, LAB_PATIENCE_MS)) break;
+            line_obey(&c, line);
+        }
+        job_look(&c.job, self);
+    }
     return 0;
 }

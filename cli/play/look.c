@@ -4,6 +4,7 @@
  */
 #include "play/stage.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -16,10 +17,25 @@ static int client_lane(long number)
     return stage.actors[number].lane;
 }
 
+/* Jobs are run by other programs: their owners are known by their order. */
+static int job_owner(const char *said)
+{
+    static char seen[CAST_MAX][80];
+    if (!strchr(said, ':')) return NO_LANE;
+    for (int i = 0; i < stage.play->scene->clients; i++) {
+        if (!seen[i][0]) snprintf(seen[i], sizeof(seen[i]), "%.79s", said);
+        if (strncmp(seen[i], said, sizeof(seen[i]) - 1) == 0)
+            return stage.actors[i].lane;
+    }
+    return NO_LANE;
+}
+
 /* The naive way stores the client's letter; holdfast a hash with a field
  * "<client uuid>:<holder>", and clients have the holders 1, 2, ... */
 static int owner_of(const char *said)
 {
+    if (stage.play->scene->has_jobs && !play_is_naive(stage.play))
+        return job_owner(said);
     if (play_is_naive(stage.play))
         return said[0] >= 'A' && said[1] == 0 ? client_lane(said[0] - 'A')
                                               : NO_LANE;

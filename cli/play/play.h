@@ -51,12 +51,14 @@ struct scene {
     unsigned faults;  /* the naive way shows these, and holdfast none of them */
     int clients;      /* 1 to CAST_MAX */
     int stores;       /* 1 to STORES_MAX: of a quorum, or see is_pair */
-    int naive_stores; /* number for the naive way; 0: the same */
-    int is_pair; /* a primary and its replica, which clients reach through a
+    int naive_stores; /* if the naive way has fewer; 0: as many */
+    int is_pair;    /* a primary and its replica, which clients reach through a
                   * proxy that pair_fails_over() turns round */
-    int is_far;  /* client A reaches the store through a proxy that can delay
+    int is_far;     /* client A reaches the store through a proxy that can delay
                   * what the store answers: line_delays() */
-    int is_fair; /* holdfast's lock serves in the order of arrival */
+    int has_clocks; /* each store has its own: store_jumps() */
+    int has_jobs;   /* clients only run jobs, in their order: client_runs() */
+    int is_fair;    /* holdfast's lock serves in the order of arrival */
     int has_resource; /* clients write to it */
     enum place place; /* of the resource; 0: a Redis server of its own */
     int lease_ms;
@@ -105,7 +107,7 @@ int client_writes(struct play *p, int client);
 /* Fork a child, which releases all it knows of, as many programs do at their
  * end.  1 if that child is told that it has released the lock. */
 int client_forks(struct play *p, int client);
-/* Release the lock.  1 if the client is told that it had held it until then. */
+/* Release the lock.  1 if the answer says that the client held it until now. */
 int client_releases(struct play *p, int client);
 /* Only in the naive way: this command, in which $me and $lease are replaced.
  * Its answer stays until the next one. */
@@ -118,6 +120,15 @@ void client_ends(struct play *p, int client, const char *why);
 void client_pauses(struct play *p, int client);
 void client_resumes(struct play *p, int client);
 void client_dies(struct play *p, int client);
+
+/* Begin to run a job under the lock, by a supervisor: holdfast run, or a
+ * program that acquires, renews, and releases at the end.  Then the client
+ * believes to hold the lock while its job runs. */
+void client_runs(struct play *p, int client);
+/* Wait until its job runs: 1, or 0 if that took too long. */
+int client_until_runs(struct play *p, int client);
+/* SIGKILL, to the supervisor alone. */
+void supervisor_dies(struct play *p, int client);
 
 /* The acts of each scene pause...: client A is paused before its write. */
 void acts_pause(struct play *p);
@@ -132,6 +143,9 @@ void store_dies(struct play *p, int store);
 void store_restarts(struct play *p, int store, int is_empty);
 /* How many of these commands the server has carried out. */
 int64_t store_counts(struct play *p, int store, const char *command);
+
+/* Its wall clock jumps forward; back, if `minutes` is negative. */
+void store_jumps(struct play *p, int store, int minutes);
 
 /* Answers to client A are `ms` late from now on. */
 void line_delays(struct play *p, int64_t ms);

@@ -51,7 +51,7 @@ void stage_event(enum event_kind kind, int lane, int other, const char *text)
 }
 
 /* "kind at until fence text" of a client. */
-static void event_hear(const struct actor *a, const char *words)
+static void event_hear(struct actor *a, const char *words)
 {
     struct event e = {.lane = a->lane, .other = NO_LANE};
     long long at_us, until_us;
@@ -69,6 +69,8 @@ static void event_hear(const struct actor *a, const char *words)
         e.lane = stage.resource_lane;
     }
     snprintf(e.text, sizeof(e.text), "%s", used ? words + used : "");
+    if (e.kind == EVENT_BELIEVES || e.kind == EVENT_ENDS)
+        a->believes = e.kind == EVENT_BELIEVES;
     event_keep(&e);
 }
 
@@ -178,6 +180,7 @@ static void store_start(struct play *p, int i)
     s->lane = record_lane(&p->record, LANE_STORE, name);
     const char *const *args = is_quorum ? durable : p->scene->store_args;
     if (play_is_naive(p) && p->scene->naive_args) args = p->scene->naive_args;
+    if (p->scene->has_clocks) lab_need(stage_clock(s));
     lab_need(lab_server_start(&s->redis, args));
 }
 

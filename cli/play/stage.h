@@ -6,6 +6,7 @@
 #ifndef HOLDFAST_CLI_PLAY_STAGE_H
 #define HOLDFAST_CLI_PLAY_STAGE_H
 
+#include "lab/clock.h"
 #include "lab/proc.h"
 #include "lab/proxy.h"
 #include "lab/server.h"
@@ -19,11 +20,13 @@ struct actor {
     int is_busy;   /* its answer has not come yet */
     int has_begun; /* client_begins(), and nobody has asked for the answer */
     int answer;
+    int believes;                 /* what it said last */
     char said[LAB_PROC_LINE_MAX]; /* of client_says() */
 };
 
 struct stock {
     struct lab_server redis;
+    struct lab_clock clock; /* if the scene has clocks */
     int lane;
     int look_fd; /* for looking at the lock; -1: not connected */
     int is_down;
@@ -50,6 +53,8 @@ void stage_tell(int client, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 int stage_answer(int client);
 void stage_event(enum event_kind kind, int lane, int other, const char *text);
+/* play/clock.c: give a store a clock of its own, before it is started. */
+int stage_clock(struct stock *s);
 /* play/look.c: note which client has the lock in each store. */
 void stage_look(void);
 /* A scaled time: --speed. */
