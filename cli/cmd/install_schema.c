@@ -65,6 +65,7 @@ static const char *const schema_about[] = {
     "are there. Its user must be "
     "allowed to create tables; clients that only take locks need SELECT, "
     "INSERT and UPDATE on both.",
+    "With layout=shedlock in the URL, it is ShedLock's table shedlock.",
     "A new file of SQLite needs no such command: its tables are made with it.",
     "With --print, the statements are printed instead, to be run by other "
     "means.",

@@ -200,6 +200,7 @@ static void mysql_check(struct doctor *d, int i)
         session_check(d, i);
         return;
     }
+    shedlock_check(d, i);
     if (!fact_is(n, "flush_at_commit", "on"))
         finding_add(d, LEVEL_WARN, i, "disk",
                     "a crash may lose the newest locks: set "

@@ -57,6 +57,9 @@ enum keeping keeping_of(const struct hf_probe_node *n);
 void postgres_check(struct doctor *d, int i);
 /* session=on, of whatever server. */
 void session_check(struct doctor *d, int i);
+
+/* layout=shedlock, of whatever server; nothing for another layout. */
+void shedlock_check(struct doctor *d, int i);
 enum keeping postgres_keeping(const struct hf_probe_node *n);
 
 /* doctor/replica.c: their replicas. */

@@ -125,6 +125,15 @@ void session_check(struct doctor *d, int i)
                 "fence: a resource cannot refuse a holder that has lost it");
 }
 
+void shedlock_check(struct doctor *d, int i)
+{
+    if (!fact_is(hf_probe_node(d->probe, i), "layout", "shedlock")) return;
+    finding_add(d, LEVEL_NOTE, i, "server",
+                "layout=shedlock: every program must lock by the database's "
+                "clock (usingDbTime), and there is no fence: a resource cannot "
+                "refuse a holder that has lost it");
+}
+
 void postgres_check(struct doctor *d, int i)
 {
     const struct hf_probe_node *n = hf_probe_node(d->probe, i);
@@ -134,6 +143,7 @@ void postgres_check(struct doctor *d, int i)
         session_check(d, i);
         return;
     }
+    shedlock_check(d, i);
     standbys_check(d, i);
     disk_check(d, i);
 }

@@ -119,7 +119,8 @@ void doctor_print(const struct doctor *d)
     putchar('\n');
     if (d->answering > 0
         && (hf_probe_quorum(d->probe) || !is_local(hf_probe_node(d->probe, 0)))
-        && !fact_is(hf_probe_node(d->probe, 0), "session", "on"))
+        && !fact_is(hf_probe_node(d->probe, 0), "session", "on")
+        && !fact_is(hf_probe_node(d->probe, 0), "layout", "shedlock"))
         printf("By the fence: two clients may believe that they hold it, and "
                "the resource must refuse\nthe lower fence (holdfast guard). "
                "Clocks may run %s apart (drift= in the URL).\n",

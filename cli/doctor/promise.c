@@ -130,6 +130,24 @@ static int servers_keep(const struct doctor *d)
     return keep == hf_probe_len(d->probe);
 }
 
+/* Rows that are shared with ShedLock: nothing that a resource could compare. */
+static int shedlock_promises(const struct doctor *d, struct promise *out)
+{
+    static const char told[] = "no, LOST soon";
+    int n = 0;
+    promise_add(out, &n, "client crashes", yes, no, "when its lease ends");
+    promise_add(out, &n, "client pauses", "no, told late", no,
+                "when its lease ends");
+    promise_add(out, &n, "client is cut off", yes, no,
+                "when its lease ends, of which it is told");
+    promise_add(out, &n, "server crashes", servers_keep(d) ? yes : told, no,
+                "when it is up again; holders are told LOST in time");
+    promise_add(out, &n, "failover", told, no, "at once");
+    promise_add(out, &n, "clock jumps", told, no,
+                "forward: at once; back: later by the same amount");
+    return n;
+}
+
 /* What holds if a replica is promoted, because the primary died or because it
  * is cut off and goes on granting. */
 static void failover_promises(const struct doctor *d, struct promise *out,
@@ -225,5 +243,7 @@ int promises_make(const struct doctor *d, struct promise out[PROMISES_MAX])
         return etcd_promises(out);
     if (fact_is(hf_probe_node(d->probe, 0), "session", "on"))
         return session_promises(out);
+    if (fact_is(hf_probe_node(d->probe, 0), "layout", "shedlock"))
+        return shedlock_promises(d, out);
     return server_promises(d, out);
 }

@@ -5,7 +5,8 @@
  *         puts(err.text);
  *
  * A store in a database server keeps its locks in two tables, holdfast_lock and
- * holdfast_meta.  No client makes them while it takes a lock: an operator does
+ * holdfast_meta; with layout=shedlock in the URL, in ShedLock's table shedlock.
+ * No client makes them while it takes a lock: an operator does
  * it once, with hf_schema_install() or `holdfast install-schema URL`, or with
  * the statements of hf_schema_text().
  */
@@ -29,7 +30,8 @@ extern "C" {
  *
  * @return HF_OK           the tables are there
  *         HF_UNSUPPORTED  this store is not built in
- *         HF_CONFLICT     there are tables of another version
+ *         HF_CONFLICT     there are tables of another version, or with
+ *                         layout=shedlock a table that cannot be shared
  *         HF_DENIED       the user may not connect, or not create tables
  *         HF_UNAVAILABLE  the server did not answer
  *         HF_INVALID      a bad URL or option, a store that needs no tables,
@@ -46,7 +48,7 @@ HF_API int hf_schema_install(const char *url,
  * Tell the statements that make the tables, for an operator who runs them by
  * other means.  Connects to no server.
  *
- * @param url   copied; only its scheme counts
+ * @param url   copied; only its scheme and layout= count
  * @param each  called once for each statement, in order; the text is borrowed
  *              for the call, and has no semicolon at its end
  * @param user  passed to `each`, never looked at
@@ -54,7 +56,8 @@ HF_API int hf_schema_install(const char *url,
  *
  * @return HF_OK           all were told
  *         HF_UNSUPPORTED  this store needs no statements, or is not built in
- *         HF_INVALID      a bad URL, or `each` is NULL
+ *         HF_INVALID      a bad URL, a layout that the store does not have, or
+ *                         `each` is NULL
  *
  * Threads: any.
  */

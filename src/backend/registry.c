@@ -195,19 +195,36 @@ const struct backend *hf__backend_find(const char *scheme, struct hf_error *err)
     return hf__backend_find_in(hf__backend_folders, scheme, err);
 }
 
-const char *const *hf__backend_schema(const char *scheme, struct hf_error *err)
+/* The statements that a module exports, or NULL. */
+static const char *const *schema_find(void *handle, const char *layout)
 {
-    const char *const *const *schema = NULL;
+    char symbol[64];
+    const char *const *const *schema;
+    snprintf(symbol, sizeof symbol, BACKEND_SCHEMA_SYMBOL "%s%.30s",
+             layout ? "_" : "", layout ? layout : "");
+    schema = dlsym(handle, symbol);
+    return schema ? *schema : NULL;
+}
+
+const char *const *hf__backend_schema(const char *scheme, const char *layout,
+                                      struct hf_error *err)
+{
+    const char *const *schema = NULL;
     char file[PATH_MAX];
     if (!hf__backend_find(scheme, err)) return NULL;
     const struct backend_folder *f = folder_find(hf__backend_folders, scheme);
     if (!(f && built_in_find(f, scheme)) && module_find(f, scheme, file)) {
         void *handle = module_open(file, scheme, err);
         if (!handle) return NULL;
-        schema = dlsym(handle, BACKEND_SCHEMA_SYMBOL);
+        schema = schema_find(handle, layout);
     }
-    if (schema && *schema) return *schema;
-    hf__error_set(err, HF_UNSUPPORTED, "%s: this store needs no statements",
-                  scheme);
+    if (schema) return schema;
+    if (layout)
+        hf__error_set(err, HF_INVALID,
+                      "url: layout: %s has no layout \"%.40s\"", scheme,
+                      layout);
+    else
+        hf__error_set(err, HF_UNSUPPORTED, "%s: this store needs no statements",
+                      scheme);
     return NULL;
 }

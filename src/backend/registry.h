@@ -36,9 +36,12 @@ const struct backend *hf__backend_find_in(const struct backend_folder *folders,
  * that make the tables which it needs, NULL behind the last. */
 #define BACKEND_SCHEMA_SYMBOL "hf_backend_schema"
 
-/* Those of the store that serves `scheme`.  NULL with err filled, as above;
- * HF_UNSUPPORTED also if it needs none. */
-const char *const *hf__backend_schema(const char *scheme, struct hf_error *err);
+/* Those of the store that serves `scheme`; with `layout` (NULL: none is named)
+ * those of that layout, whose name stands behind the symbol's, as in
+ * hf_backend_schema_shedlock.  NULL with err filled, as above; HF_UNSUPPORTED
+ * also if it needs none, HF_INVALID if it has no such layout. */
+const char *const *hf__backend_schema(const char *scheme, const char *layout,
+                                      struct hf_error *err);
 
 /* Is `word` one of `words`, which are separated by spaces? */
 int hf__word_is_in(const char *word, const char *words);

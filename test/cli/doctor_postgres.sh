@@ -30,6 +30,15 @@ expect 0 'locks of a session' doctor "$postgres_url&session=on"
 check 'end with it' out_has 'server .*session=on: a lock ends with its connection'
 check 'and have no fence' out_has '^client crashes *yes *no '
 refute 'their disk does not count' out_has '^. disk '
+expect 69 'no table of ShedLock' doctor "$postgres_url&layout=shedlock"
+check 'says what to do, too' warned 'link .*shedlock is missing: run: holdfast install-schema URL'
+expect 0 'that table' "$HOLDFAST" install-schema "$postgres_url&layout=shedlock"
+expect 0 'its statements' "$HOLDFAST" install-schema --print "$postgres_url&layout=shedlock"
+check 'are of that table' out_has '^CREATE TABLE IF NOT EXISTS shedlock '
+expect 0 'locks beside ShedLock' doctor "$postgres_url&layout=shedlock"
+check 'need one clock' out_has 'server .*layout=shedlock: .*usingDbTime.*no fence'
+check 'and are not fenced' out_has '^client pauses *no, told late *no '
+refute 'which is not called for' out_has 'By the fence'
 postgres_stop
 
 # ---- as it should not be ----

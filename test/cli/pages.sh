@@ -105,6 +105,7 @@ here() {
     sed -e "$ports" -e 's,\(redis://127.0.0.1:§[0-9]*§\)$,\1?patience=20s,' \
         -e 's,\(redlock://[^ ?]*§\)$,\1?patience=20s,' \
         -e 's/§//g' \
+        -e "s,postgres://[a-z]*@db1/app?,$postgres_url\&patience=20s\&,g" \
         -e "s,postgres://[a-z]*@db1/app,$postgres_url\&patience=20s,g" \
         -e "s|etcd://etcd1,etcd2,etcd3/locks|$etcd_url/locks?patience=20s|g" \
         -e "s|zookeeper://zk1,zk2,zk3\(/[a-z]*?\)|$zookeeper_url\1patience=20s\&|g" \

@@ -48,7 +48,7 @@ TEST(inspect, tells_who_holds_it_from_where_since_when)
     if (!rig_has(HF_CAP_LIST)) return;
     CHECK_INT(info.owner_count, 2);
     CHECK_INT(info.foreign, 0);
-    CHECK_STR(info.layout, "holdfast");
+    CHECK_STR(info.layout, rig_is_foreign() ? "shedlock" : "holdfast");
     CHECK_INT(info.detached, 0);
     CHECK_INT(info.pid, getpid());
     CHECK_STR(info.label, "night shift");

@@ -130,22 +130,40 @@ static void redlock_make(void)
     quorum_init();
 }
 
-/* "postgres" or "postgres-session". */
+/* A table of ShedLock, empty. */
+static int shed_install(int is_there)
+{
+    size_t len = strlen(rig.url);
+    snprintf(rig.url + len, sizeof rig.url - len, "?layout=shedlock");
+    if (!is_there) postgres_install(rig.url);
+    return 1;
+}
+
+/* "postgres", "postgres-session" or "postgres-shedlock". */
 static void postgres_make(const char *kind)
 {
+    static int has_shedlock;
     rig_postgres_fresh(rig.url, sizeof rig.url);
     size_t len = strlen(rig.url);
     if (!strcmp(kind, "postgres-session"))
         snprintf(rig.url + len, sizeof rig.url - len, "?session=on");
+    if (strcmp(kind, "postgres-shedlock") != 0) return;
+    has_shedlock = shed_install(has_shedlock);
+    LAB_CHECK(lab_postgres_do(rig_postgres_shared(), "DELETE FROM shedlock"));
 }
 
-/* "mysql" or "mysql-session". */
+/* "mysql", "mysql-session" or "mysql-shedlock". */
 static void mysql_make(const char *kind)
 {
+    static int has_shedlock;
     rig_mysql_fresh(rig.url, sizeof rig.url);
     size_t len = strlen(rig.url);
     if (!strcmp(kind, "mysql-session"))
         snprintf(rig.url + len, sizeof rig.url - len, "?session=on");
+    if (strcmp(kind, "mysql-shedlock") != 0) return;
+    has_shedlock = shed_install(has_shedlock);
+    LAB_CHECK(
+        lab_mariadb_do(rig_mysql_shared(), "DELETE FROM holdfast.shedlock"));
 }
 
 void rig_begin_at(const char *url)
@@ -227,6 +245,11 @@ int rig_keeps_order(void)
 int rig_fence_rises(uint64_t last, uint64_t fence)
 {
     return rig_has(HF_CAP_FENCE) ? fence > last : last == 0 && fence == 0;
+}
+
+int rig_is_foreign(void)
+{
+    return strstr(rig.url, "layout=shedlock") != NULL;
 }
 
 /* ---- clients and locks -------------------------------------------------- */

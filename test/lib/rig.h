@@ -29,8 +29,8 @@
  * "sentinel" is redis behind a Sentinel; "quorum:" is one over three memory
  * stores, "cluster" a Redis Cluster of three masters, "sqlite" a file of
  * SQLite, "postgres" a PostgreSQL server, "postgres-session" the same with
- * session=on, "mysql" a MariaDB server, "mysql-session" the same with
- * session=on, "etcd" an etcd, "zookeeper" a ZooKeeper server).  Also arms the
+ * session=on, "postgres-shedlock" with layout=shedlock, "mysql" a MariaDB
+ * server, "mysql-session" and "mysql-shedlock" as these, "etcd" an etcd, "zookeeper" a ZooKeeper server).  Also arms the
  * alarm that ends a hanging test. */
 void rig_begin(void);
 
@@ -58,6 +58,10 @@ int rig_keeps_order(void);
 
 /* Is `fence` above `last`?  In a store without fences both must be 0. */
 int rig_fence_rises(uint64_t last, uint64_t fence);
+
+/* 1 if the store is a table that another program has made for itself: it says
+ * which names there are. */
+int rig_is_foreign(void);
 
 /* A client of the store, and of any URL.  NULL options: all defaults.  The test
  * is skipped if this build is without the URL's backend. */

@@ -22,7 +22,8 @@ static const char *const *schema_of(const char *url, struct hf_error *err)
         return NULL;
     }
     if (hf__url_parse(&parsed, url, err) == HF_OK)
-        schema = hf__backend_schema(parsed.scheme, err);
+        schema = hf__backend_schema(parsed.scheme,
+                                    hf__url_option(&parsed, "layout"), err);
     hf__wipe(parsed.text, sizeof parsed.text); /* it may hold a password */
     return schema;
 }

@@ -9,6 +9,7 @@
 #include "backend/mysql/mysql.h"
 #include "backend/mysql/row.h"
 #include "backend/mysql/session.h"
+#include "backend/mysql/shedlock.h"
 #include "backend/mysql/statement.h"
 #include "backend/mysql/watch.h"
 
@@ -27,8 +28,9 @@ static void say(struct link *l, enum item_kind kind, unsigned statements,
 static void tables_make(struct link *l)
 {
     if (!l->c->place.creates) return;
-    for (const char *const *sql = hf__mysql_schema; *sql; sql++)
-        say(l, ITEM_GREET, 1, *sql);
+    const char *const *sql =
+        l->c->is_shed ? hf__mysql_shed_schema : hf__mysql_schema;
+    for (; *sql; sql++) say(l, ITEM_GREET, 1, *sql);
 }
 
 /* The clock is asked before and behind the status: see clock_take(). */
@@ -52,7 +54,9 @@ int hf__mysql_greet(struct link *l)
         return hf__mysql_packet_send(l);
     }
     tables_make(l);
-    say(l, ITEM_GREET_SCHEMA, 1, hf__mysql_ask_schema);
+    if (l->c->is_shed) say(l, ITEM_GREET, 1, hf__mysql_shed_probe);
+    say(l, ITEM_GREET_SCHEMA, 1,
+        l->c->is_shed ? hf__mysql_shed_table : hf__mysql_ask_schema);
     return hf__mysql_packet_send(l);
 }
 
@@ -144,6 +148,16 @@ static void schema_check(struct link *l, MYSQL_RES *result)
                         schema ? schema : "");
 }
 
+/* The table of ShedLock. */
+static void table_check(struct link *l, MYSQL_RES *result)
+{
+    struct fields f;
+    int status;
+    (void)hf__mysql_row_next(result, &f);
+    const char *fault = hf__mysql_shed_fault(&f, &status);
+    if (fault) hf__mysql_link_fail(l, status, "%s", fault);
+}
+
 static void session_check(struct link *l, MYSQL_RES *result)
 {
     struct fields f;
@@ -164,7 +178,7 @@ void hf__mysql_greet_answer(struct link *l, const struct packet_item *item,
         facts_take(&l->facts, result);
         (void)facts_check(l);
     } else if (item->kind == ITEM_GREET_SCHEMA) {
-        schema_check(l, result);
+        (l->c->is_shed ? table_check : schema_check)(l, result);
     } else if (item->kind == ITEM_GREET_SESSION) {
         session_check(l, result);
     }

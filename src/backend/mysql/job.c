@@ -12,6 +12,7 @@
 #include "backend/mysql/fast.h"
 #include "backend/mysql/row.h"
 #include "backend/mysql/session.h"
+#include "backend/mysql/shedlock.h"
 #include "backend/mysql/statement.h"
 #include "backend/mysql/watch.h"
 
@@ -37,7 +38,7 @@ static unsigned job_write(struct text *t, const struct sql_job *job)
     case SQL_BOOT_SWAP:
         return hf__mysql_write_boot(t, job);
     case SQL_FACTS:
-        return hf__mysql_write_facts(t);
+        return hf__mysql_write_facts(t, "holdfast_lock");
     case SQL_IDLE:
     case SQL_UNWATCH:
         break;
@@ -54,6 +55,10 @@ static void job_pack(struct backend_conn *c, struct sql_job *job)
     }
     if (hf__sql_member_refuses(job)) return;
     job->may_have_changed = (job->priv & JOB_WRITES) != 0;
+    if (c->is_shed) {
+        hf__mysql_shed_pack(c, job);
+        return;
+    }
     hf__mysql_packet_add(l, ITEM_JOB, 0, job);
     l->packet.items[l->packet.len - 1].statements =
         job_write(&l->packet.text, job);
@@ -146,11 +151,12 @@ static void facts_answer(struct backend_conn *c, struct sql_job *job,
     snprintf(lines, sizeof lines,
              "engine:mysql\nserver_version:%.60s\ndatabase:%.60s\nrows:%lld\n"
              "flush_at_commit:%s\nlog_bin:%s\nsync_binlog:%s\ngalera:%s\n"
-             "session:off\n%s",
+             "session:off\nlayout:%s\n%s",
              version ? version : "", database ? database : "",
              (long long)hf__mysql_row_number(f, 3), on_off(s->flushes),
              on_off(s->has_binlog), on_off(s->syncs_binlog),
-             on_off(s->is_galera), hf__sql_member_fact(c->core));
+             on_off(s->is_galera), c->is_shed ? "shedlock" : "holdfast",
+             hf__sql_member_fact(c->core));
     hf__sql_answer_facts(job, lines, hf__mysql_row_number(f, COLUMN_CLOCK));
 }
 
@@ -189,6 +195,8 @@ void hf__mysql_job_answer(struct backend_conn *c, struct sql_job *job,
     struct fields f;
     if (c->session)
         hf__mysql_session_answer(c, job, result);
+    else if (c->is_shed && job->step != SQL_FACTS)
+        hf__mysql_shed_answer(job, result);
     else if (job->step == SQL_LIST)
         list_answer(job, result);
     else if (hf__mysql_row_next(result, &f))

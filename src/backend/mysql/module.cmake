@@ -5,6 +5,6 @@ hf_backend(mysql MODULE IF LIBMARIADB_FOUND
   SCHEMES mysql mariadb
   WITHOUT "install the package libmariadb-dev, 3.1 or later, and build holdfast again"
   PROBES mysql=mysql://127.0.0.1:1/
-  CONTRACT mysql mysql-session
+  CONTRACT mysql mysql-session mysql-shedlock
   PKG LIBMARIADB
   USES net rules backend/sql)

@@ -10,6 +10,7 @@
 
 #include "backend/mysql/job.h"
 #include "backend/mysql/session.h"
+#include "backend/mysql/shedlock.h"
 #include "backend/mysql/statement.h"
 #include "backend/mysql/watch.h"
 #include "base/error.h"
@@ -96,6 +97,20 @@ static void driver_start(struct backend_conn *c, struct sql_job *job)
 static const struct sql_driver driver = {
     .engine = "mysql", .flags = SQL_HAS_FAST, .start = driver_start};
 
+static void shed_start(struct backend_conn *c, struct sql_job *job)
+{
+    if (!hf__sql_shed_refuses(job)) driver_start(c, job);
+}
+
+static const struct sql_driver shed_driver = {
+    .engine = "mysql", .flags = SQL_HIDES_FENCE, .start = shed_start};
+
+static const struct sql_driver *driver_of(const struct backend_conn *c)
+{
+    if (c->session) return &hf__mysql_session_driver;
+    return c->is_shed ? &shed_driver : &driver;
+}
+
 static void mysql_submit(struct backend_conn *c, struct request *req)
 {
     hf__sql_core_submit(c->core, req);
@@ -166,10 +181,10 @@ static int mysql_open(struct backend_env *env, const struct url *url,
     hf__mysql_link_init(&c->link, c);
     int status = hf__sql_place_read(&c->place, env, url, &kind, err);
     if (status == HF_OK) status = session_read(c, url, err);
+    if (status == HF_OK)
+        status = hf__sql_shed_option(url, c->is_session, &c->is_shed, err);
     if (status == HF_OK) {
-        c->core = hf__sql_core_open(
-            env, c, c->session ? &hf__mysql_session_driver : &driver,
-            c->place.endpoint);
+        c->core = hf__sql_core_open(env, c, driver_of(c), c->place.endpoint);
         if (!c->core)
             status = hf__error_set(err, HF_NOMEM, "mysql: out of memory");
     }
@@ -210,6 +225,7 @@ static void mysql_forked(struct backend_conn *c)
 
 static unsigned mysql_caps(const struct backend_conn *c)
 {
+    if (c->is_shed) return SHED_CAPS;
     return c->session ? SESSION_CAPS : ROW_CAPS;
 }
 
@@ -218,7 +234,7 @@ static const struct backend mysql_backend = {
     .scheme = "mysql mariadb",
     .caps = ROW_CAPS,
     .conn_caps = mysql_caps,
-    .options = PLACE_OPTIONS " session " SQL_MEMBER_OPTION,
+    .options = PLACE_OPTIONS " session layout " SQL_MEMBER_OPTION,
     .open = mysql_open,
     .submit = mysql_submit,
     .flush = mysql_flush,
@@ -232,3 +248,6 @@ const struct backend *const hf_backend_module = &mysql_backend;
 
 __attribute__((visibility("default")))
 const char *const *const hf_backend_schema = hf__mysql_schema;
+
+__attribute__((visibility("default")))
+const char *const *const hf_backend_schema_shedlock = hf__mysql_shed_schema;

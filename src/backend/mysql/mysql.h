@@ -33,6 +33,7 @@ struct backend_conn {
     int64_t look_pause_us;   /* until the next look */
     int64_t timer_us;        /* what env->timer() was told */
     int is_session;          /* session=on */
+    int is_shed;             /* layout=shedlock */
     struct session *session; /* session=on; NULL: locks are rows */
 };
 

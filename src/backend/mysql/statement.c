@@ -316,10 +316,11 @@ unsigned hf__mysql_write_boot(struct text *t, const struct sql_job *job)
     return 2;
 }
 
-unsigned hf__mysql_write_facts(struct text *t)
+unsigned hf__mysql_write_facts(struct text *t, const char *table)
 {
-    add(t, "SELECT " CLOCK ",VERSION(),DATABASE(),"
-           "(SELECT COUNT(*) FROM holdfast_lock)");
+    add(t, "SELECT " CLOCK ",VERSION(),DATABASE(),(SELECT COUNT(*) FROM ");
+    add(t, table);
+    add(t, ")");
     return 1;
 }
 

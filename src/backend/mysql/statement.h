@@ -45,8 +45,8 @@ unsigned hf__mysql_write_release(struct text *t, const struct request *req);
 unsigned hf__mysql_write_list(struct text *t, const struct sql_job *job);
 /* Columns: clock, done, whether there are locks, marker. */
 unsigned hf__mysql_write_boot(struct text *t, const struct sql_job *job);
-/* Columns: clock, and the facts. */
-unsigned hf__mysql_write_facts(struct text *t);
+/* Columns: clock, and the facts, of which one is the rows of `table`. */
+unsigned hf__mysql_write_facts(struct text *t, const char *table);
 
 /* Mark the row as waited for, and read it. */
 unsigned hf__mysql_write_watch(struct text *t, const struct sql_job *job);

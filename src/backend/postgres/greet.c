@@ -8,6 +8,7 @@
 #include "backend/postgres/params.h"
 #include "backend/postgres/postgres.h"
 #include "backend/postgres/session.h"
+#include "backend/postgres/shedlock.h"
 #include "backend/postgres/statement.h"
 #include "backend/postgres/watch.h"
 
@@ -69,9 +70,17 @@ static int tables_make(struct link *l)
 {
     if (!l->c->place.creates) return 0;
     if (schema_of_path_make(l) != 0) return -1;
-    for (const char *const *sql = hf__postgres_schema; *sql; sql++)
+    const char *const *sql =
+        l->c->is_shed ? hf__postgres_shed_schema : hf__postgres_schema;
+    for (; *sql; sql++)
         if (say(l, *sql, FLIGHT_GREET) != 0) return -1;
     return 0;
+}
+
+/* Which table of ShedLock is there? */
+static int table_ask(struct link *l)
+{
+    return say(l, hf__postgres_shed_table, FLIGHT_GREET_LAST);
 }
 
 int hf__postgres_greet(struct link *l)
@@ -83,6 +92,8 @@ int hf__postgres_greet(struct link *l)
                        || say(l, ASK_NOTHING, FLIGHT_GREET_LAST)
                    ? -1
                    : 0;
+    if (l->c->is_shed)
+        return facts_ask(l) || tables_make(l) || table_ask(l) ? -1 : 0;
     return facts_ask(l) || tables_make(l)
                    || hf__postgres_flight_prepare(l, STATEMENT_READ)
                    || say(l, ASK_SCHEMA, FLIGHT_GREET_LAST)
@@ -155,6 +166,16 @@ static void schema_check(struct link *l, const PGresult *result)
                                schema);
 }
 
+static void table_check(struct link *l, const PGresult *result)
+{
+    int status;
+    const char *fault = hf__postgres_shed_fault(result, &status);
+    if (fault)
+        hf__postgres_link_fail(l, status, "%s", fault);
+    else
+        link_is_up(l);
+}
+
 void hf__postgres_greet_answer(struct link *l, const struct flight *f,
                                const PGresult *result)
 {
@@ -171,6 +192,6 @@ void hf__postgres_greet_answer(struct link *l, const struct flight *f,
         l->timeline = number_at(result, GREET_TIMELINE);
         l->system = l->is_system_asked = 0;
     } else if (f->kind == FLIGHT_GREET_LAST) {
-        schema_check(l, result);
+        (l->c->is_shed ? table_check : schema_check)(l, result);
     }
 }

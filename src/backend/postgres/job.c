@@ -13,6 +13,7 @@
 #include "backend/postgres/params.h"
 #include "backend/postgres/row.h"
 #include "backend/postgres/session.h"
+#include "backend/postgres/shedlock.h"
 #include "backend/postgres/statement.h"
 #include "backend/postgres/watch.h"
 
@@ -118,6 +119,8 @@ static int step_send(struct backend_conn *c, struct sql_job *job)
 {
     const struct params none = {.len = 0};
     job->may_have_changed = (job->priv & JOB_WRITES) != 0;
+    if (c->is_shed && job->step != SQL_FACTS)
+        return hf__postgres_shed_send(c, job);
     switch (job->step) {
     case SQL_IDLE:
         return 0;
@@ -313,8 +316,10 @@ static void facts_answer(const struct backend_conn *c, struct sql_job *job,
     size_t len = 0;
     if (PQnfields(result) == FACT_NAMES_LEN + 1)
         len = (size_t)snprintf(lines, sizeof lines,
-                               "engine:postgres\nrole:primary\nsession:%s\n%s",
+                               "engine:postgres\nrole:primary\nsession:%s\n"
+                               "layout:%s\n%s",
                                c->session ? "on" : "off",
+                               c->is_shed ? "shedlock" : "holdfast",
                                hf__sql_member_fact(c->core));
     for (int i = 0; len > 0 && i < FACT_NAMES_LEN; i++)
         len += (size_t)snprintf(lines + len, sizeof lines - len, "%s:%.50s\n",
@@ -328,6 +333,10 @@ static void result_answer(struct backend_conn *c, struct sql_job *job,
 {
     if (c->session && job->step != SQL_FACTS) {
         hf__session_answer(c, job, result);
+        return;
+    }
+    if (c->is_shed && job->step != SQL_FACTS) {
+        hf__postgres_shed_answer(c, job, result);
         return;
     }
     switch (job->step) {

@@ -12,6 +12,7 @@
 
 #include "backend/postgres/job.h"
 #include "backend/postgres/session.h"
+#include "backend/postgres/shedlock.h"
 #include "backend/postgres/statement.h"
 #include "base/error.h"
 #include "base/math.h"
@@ -76,6 +77,20 @@ static void driver_start(struct backend_conn *c, struct sql_job *job)
 static const struct sql_driver driver = {
     .engine = "postgres", .flags = SQL_HAS_FAST, .start = driver_start};
 
+static void shed_start(struct backend_conn *c, struct sql_job *job)
+{
+    if (!hf__sql_shed_refuses(job)) driver_start(c, job);
+}
+
+static const struct sql_driver shed_driver = {
+    .engine = "postgres", .flags = SQL_HIDES_FENCE, .start = shed_start};
+
+static const struct sql_driver *driver_of(const struct backend_conn *c)
+{
+    if (c->is_session) return &hf__session_driver;
+    return c->is_shed ? &shed_driver : &driver;
+}
+
 static void postgres_submit(struct backend_conn *c, struct request *req)
 {
     hf__sql_core_submit(c->core, req);
@@ -135,9 +150,7 @@ static int postgres_open(struct backend_env *env, const struct url *url,
     hf__postgres_link_init(&c->link, c);
     int status = hf__postgres_url_read(c, url, err);
     if (status == HF_OK) {
-        c->core = hf__sql_core_open(
-            env, c, c->is_session ? &hf__session_driver : &driver,
-            c->place.endpoint);
+        c->core = hf__sql_core_open(env, c, driver_of(c), c->place.endpoint);
         if (c->is_session) c->session = hf__sql_session_open(env->alloc);
         if (!c->core || (c->is_session && !c->session))
             status = hf__error_set(err, HF_NOMEM, "postgres: out of memory");
@@ -179,6 +192,7 @@ static void postgres_forked(struct backend_conn *c)
 
 static unsigned postgres_caps(const struct backend_conn *c)
 {
+    if (c->is_shed) return SHED_CAPS;
     return c->session ? SESSION_CAPS : ROW_CAPS;
 }
 
@@ -201,3 +215,6 @@ const struct backend *const hf_backend_module = &postgres_backend;
 
 __attribute__((visibility("default")))
 const char *const *const hf_backend_schema = hf__postgres_schema;
+
+__attribute__((visibility("default")))
+const char *const *const hf_backend_schema_shedlock = hf__postgres_shed_schema;

@@ -17,7 +17,8 @@
 #include "backend/sql/queue.h"
 
 #define POSTGRES_PORT 5432
-#define POSTGRES_OPTIONS PLACE_OPTIONS " search_path session " SQL_MEMBER_OPTION
+#define POSTGRES_OPTIONS                                                       \
+    PLACE_OPTIONS " search_path session layout " SQL_MEMBER_OPTION
 
 /* sql_job.priv */
 #define JOB_WRITES 1u /* its statement may change something */
@@ -30,6 +31,7 @@ struct backend_conn {
     struct place place;
     char *search_path; /* NULL: the server's */
     int is_session;    /* session=on */
+    int is_shed;       /* layout=shedlock */
 
     int busy; /* inside process(): flush() waits for its end */
     int flush_wanted;

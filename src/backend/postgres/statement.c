@@ -250,6 +250,10 @@ const struct statement_text hf__postgres_statements[STATEMENTS_LEN] = {
                                    "WITH " CLOCK " SELECT t.now,"
                                    " pg_advisory_unlock_shared(" WAIT_KEY
                                    ")::int::bigint FROM t"},
+    [STATEMENT_SHED_READ] = {"hf_shed_read", hf__postgres_shed_read},
+    [STATEMENT_SHED_SWAP] = {"hf_shed_swap", hf__postgres_shed_swap},
+    [STATEMENT_SHED_INSERT] = {"hf_shed_insert", hf__postgres_shed_insert},
+    [STATEMENT_SHED_LIST] = {"hf_shed_list", hf__postgres_shed_list},
 };
 
 /* Tables are found by their index, whatever the statistics say: a plan that is

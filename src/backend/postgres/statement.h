@@ -26,6 +26,10 @@ enum statement {
     STATEMENT_SESSION_LOOK,
     STATEMENT_SESSION_WATCH,
     STATEMENT_SESSION_UNWATCH,
+    STATEMENT_SHED_READ,
+    STATEMENT_SHED_SWAP,
+    STATEMENT_SHED_INSERT,
+    STATEMENT_SHED_LIST,
     STATEMENTS_LEN
 };
 
@@ -35,6 +39,14 @@ struct statement_text {
 };
 
 extern const struct statement_text hf__postgres_statements[STATEMENTS_LEN];
+
+/* ---- shedlock_statement.c ---- */
+extern const char hf__postgres_shed_read[];
+extern const char hf__postgres_shed_swap[];
+extern const char hf__postgres_shed_insert[];
+extern const char hf__postgres_shed_list[];
+/* Columns: struct shed_table, in its order. */
+extern const char hf__postgres_shed_table[];
 
 /* Columns of the answers: the clock, whether it was done, a number that the
  * statement explains, and the row; READ_MARKED and SWAP have the marker

@@ -3,6 +3,7 @@
  * before anything is connected to.
  */
 #include "backend/postgres/postgres.h"
+#include "backend/sql/shedlock.h"
 #include "base/error.h"
 
 static const struct place_kind kind = {
@@ -29,6 +30,8 @@ int hf__postgres_url_read(struct backend_conn *c, const struct url *url,
     if (status == HF_OK) status = roots_check(&c->place, err);
     if (status == HF_OK)
         status = hf__sql_place_session(url, &c->is_session, err);
+    if (status == HF_OK)
+        status = hf__sql_shed_option(url, c->is_session, &c->is_shed, err);
     if (status != HF_OK || !path || !path[0]) return status;
     c->search_path = hf__strdup(c->env->alloc, path);
     if (c->search_path) return HF_OK;

@@ -13,17 +13,19 @@
 static struct sql_job *job_make(struct sql_core *core, struct request *req)
 {
     struct sql_job *job = core->spare;
-    struct cell_bytes state = {.alloc = core->env->alloc};
+    struct cell_bytes state = {.alloc = core->env->alloc}, seen = state;
     if (job) {
         core->spare = job->next_job;
         state = job->state;
+        seen = job->seen;
     } else {
         job = hf__alloc(core->env->alloc, sizeof *job);
     }
     if (!job) return NULL;
     memset(job, 0, sizeof *job);
-    state.len = 0;
+    state.len = seen.len = 0;
     job->state = state;
+    job->seen = seen;
     job->core = core;
     job->req = req;
     job->link = core->jobs_end;
@@ -44,10 +46,12 @@ static void job_free(struct sql_job *job)
     core->spare = job;
 }
 
-static void fence_hide(struct reply *rep)
+static void fence_hide(struct reply *rep, int keeps_numbers)
 {
-    rep->fence = rep->counter = 0;
+    rep->fence = 0;
+    if (!keeps_numbers) rep->counter = 0;
     if (rep->info) rep->info->fence = 0;
+    for (size_t i = 0; i < rep->rows_len; i++) rep->rows[i].info.fence = 0;
 }
 
 /* The engine may use the job's memory for its next request, so the job stays
@@ -55,7 +59,8 @@ static void fence_hide(struct reply *rep)
 static void job_end(struct sql_job *job)
 {
     struct sql_core *core = job->core;
-    if (core->driver->flags & SQL_NO_FENCE) fence_hide(&job->reply);
+    if (core->driver->flags & (SQL_NO_FENCE | SQL_HIDES_FENCE))
+        fence_hide(&job->reply, core->driver->flags & SQL_HIDES_FENCE);
     core->env->reply(core->env, job->req, &job->reply);
     job_free(job);
 }
@@ -245,6 +250,7 @@ static void spares_free(struct sql_core *core)
         struct sql_job *job = core->spare;
         core->spare = job->next_job;
         hf__rules_cell_free(&job->state);
+        hf__rules_cell_free(&job->seen);
         hf__free(core->env->alloc, job);
     }
 }

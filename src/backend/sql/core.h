@@ -42,6 +42,10 @@ void hf__sql_job_tell(struct sql_job *job, enum verdict verdict,
 /* Has its time run out? */
 int hf__sql_job_is_late(const struct sql_job *job);
 
+/* What the rules do not know: how the lock is stored, and the holder if it is
+ * another program's.  `info` may be NULL. */
+void hf__sql_row_tell(const struct sql_row *row, struct hf_info *info);
+
 /* The first step of each verb that has its own file. */
 void hf__sql_row_begin(struct sql_job *job);
 void hf__sql_boot_begin(struct sql_job *job);

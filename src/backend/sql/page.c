@@ -67,8 +67,9 @@ void hf__sql_list_row(struct sql_job *job, const struct sql_row *row,
         return;
     like.cursor = 0;
     hf__rules_store_apply(core->store, now_us, &like, &rep);
-    if (rep.verdict == V_GRANTED && rep.rows_len == 1)
-        page_add(page, &rep.rows[0]);
+    if (rep.verdict != V_GRANTED || rep.rows_len != 1) return;
+    hf__sql_row_tell(row, &rep.rows[0].info);
+    page_add(page, &rep.rows[0]);
 }
 
 void hf__sql_answer_list(struct sql_job *job, int64_t now_us)

@@ -167,6 +167,17 @@ static void apply(struct sql_job *job, int64_t now_us, struct reply *rep)
     if (job->slow_us > 0) ttl_shorten(job, rep);
 }
 
+void hf__sql_row_tell(const struct sql_row *row, struct hf_info *info)
+{
+    if (!info || !info->locked) return;
+    if (row->layout)
+        snprintf(info->layout, sizeof info->layout, "%s", row->layout);
+    if (!row->foreign) return;
+    info->foreign = 1;
+    snprintf(info->owner, sizeof info->owner, "%s", row->foreign);
+    snprintf(info->host, sizeof info->host, "%s", row->foreign);
+}
+
 void hf__sql_answer_row(struct sql_job *job, const struct sql_row *row,
                         int64_t now_us, const char *marker)
 {
@@ -183,6 +194,7 @@ void hf__sql_answer_row(struct sql_job *job, const struct sql_row *row,
     apply(job, now_us, &rep);
     tell_keep(job, &rep);
     reply_keep(job, &rep);
+    hf__sql_row_tell(row, rep.info);
     if (req->verb == VERB_RELEASE && rep.waiters < 0)
         rep.waiters = hf__sql_fast_waiters(row->waits_us, now_us);
     if (job->is_look || rep.verdict == V_ERROR) {

@@ -77,7 +77,10 @@ struct sql_row {
     size_t name_len;
     struct cell_plain plain;
     const void *state;
-    size_t state_len; /* 0: NULL is stored */
+    size_t state_len;    /* 0: NULL is stored */
+    const char *layout;  /* of the table; NULL: "holdfast" */
+    const char *foreign; /* the holder is another program's, and this is its
+                          * name; `plain` stands for it.  NULL: it is ours */
 };
 
 /* ---- jobs ----------------------------------------------------------------
@@ -193,6 +196,7 @@ struct sql_job {
     int64_t due_us;
     unsigned priv;
     void *priv_ptr;
+    struct cell_bytes seen; /* of a READ, for the SWAP behind it */
 
     /* The core's. */
     struct sql_job *next_job, **link;
@@ -213,6 +217,9 @@ struct sql_job {
 
 #define SQL_HAS_FAST 1u
 #define SQL_NO_FENCE 2u /* numbers are not kept: no token is told */
+/* Numbers are kept, but other programs take the lock without one: no token is
+ * told. */
+#define SQL_HIDES_FENCE 4u
 
 struct sql_driver {
     const char *engine; /* "sqlite": in FACTS */

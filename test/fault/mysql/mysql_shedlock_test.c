@@ -1,0 +1,83 @@
+/*
+ * mysql_shedlock_test.c: layout=shedlock: a table that is shared with ShedLock.
+ * One rule: what is claimed is in lib/shedlock.h, for every server.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "lib/rig.h"
+#include "lib/shedlock.h"
+
+#define D (&database_mysql)
+
+TEST(mysql_shedlock, excludes_shedlock_and_is_excluded_by_it)
+{
+    shed_excludes_and_is_excluded(D);
+}
+
+TEST(mysql_shedlock, waits_for_the_least_time_of_shedlock)
+{
+    shed_least_time_is_waited_for(D);
+}
+
+TEST(mysql_shedlock, lock_that_has_ended_is_free_and_its_late_unlock_void)
+{
+    shed_end_frees_it_and_a_late_unlock_does_not(D);
+}
+
+TEST(mysql_shedlock, hold_moves_the_end_of_the_row_and_leaves_it)
+{
+    shed_hold_moves_the_end_and_leaves_the_row(D);
+}
+
+TEST(mysql_shedlock, holder_that_is_shedlock_is_shown_listed_and_broken)
+{
+    shed_holder_is_shown_listed_and_broken(D);
+}
+
+TEST(mysql_shedlock, release_of_what_shedlock_has_by_now_changes_nothing)
+{
+    shed_release_of_what_another_has_changes_nothing(D);
+}
+
+TEST(mysql_shedlock, turns_with_shedlock_are_counted_exactly)
+{
+    shed_turns_are_counted_exactly(D);
+}
+
+TEST(mysql_shedlock, has_plain_locks_only)
+{
+    shed_has_plain_locks_only(D);
+}
+
+TEST(mysql_shedlock, names_are_text_of_64_bytes)
+{
+    shed_names_are_short_text(D);
+}
+
+/* ---- the table ---------------------------------------------------------- */
+
+#define NAME "name VARCHAR(64) NOT NULL PRIMARY KEY"
+#define UNTIL ", lock_until TIMESTAMP(3) NOT NULL DEFAULT '2001-01-01'"
+#define AT ", locked_at TIMESTAMP(3) NOT NULL DEFAULT '2001-01-01'"
+#define BY ", locked_by VARCHAR(255) NOT NULL"
+
+TEST(mysql_shedlock, table_that_cannot_be_shared_is_refused)
+{
+    const char *url = shed_server(D);
+    shed_table_is_refused(D, url, NULL, HF_INVALID,
+                          "run: holdfast install-schema");
+    shed_table_is_refused(D, url, NAME AT BY, HF_CONFLICT, "lacks one of the");
+    shed_table_is_refused(D, url, NAME ", lock_until DATETIME NOT NULL" AT BY,
+                          HF_CONFLICT, "of milliseconds or finer");
+    shed_table_is_refused(D, url,
+                          "name VARCHAR(64) NOT NULL, KEY (name)" UNTIL AT BY,
+                          HF_CONFLICT, "its primary key");
+    shed_table_is_refused(D, url,
+                          NAME UNTIL AT ", locked_by VARCHAR(64) NOT NULL",
+                          HF_CONFLICT, "room for 255 characters");
+    CHECK_STR(D->say("DROP TABLE shedlock;"
+                     "CREATE TABLE shedlock (" NAME UNTIL AT BY ")"),
+              "");
+    CHECK_INT(rig_probe(rig_lock(rig_client_at(url, NULL), "a")), HF_OK);
+}
