@@ -30,8 +30,9 @@
  * stores, "cluster" a Redis Cluster of three masters, "sqlite" a file of
  * SQLite, "postgres" a PostgreSQL server, "postgres-session" the same with
  * session=on, "postgres-shedlock" with layout=shedlock, "mysql" a MariaDB
- * server, "mysql-session" and "mysql-shedlock" as these, "etcd" an etcd, "zookeeper" a ZooKeeper server).  Also arms the
- * alarm that ends a hanging test. */
+ * server, "mysql-session" and "mysql-shedlock" as these, "etcd" an etcd,
+ * "zookeeper" a ZooKeeper server).  Also arms the alarm that ends a hanging
+ * test. */
 void rig_begin(void);
 
 /* The same, for a test of what not every store can do: 0 if it lacks one of

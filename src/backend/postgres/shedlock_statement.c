@@ -15,48 +15,46 @@
     "(extract(epoch FROM least(greatest(coalesce(" column                      \
     ", 'infinity'), timestamp '1970-01-01'), timestamp '2200-01-01'))"         \
     " * 1000000)::bigint"
+#define UNTIL MICROSECONDS("l.lock_until")
+#define AT MICROSECONDS("l.locked_at")
 #define BY "coalesce(l.locked_by, '')"
-/* The clock, whether it was done, and the row. */
-#define ANSWER(done)                                                           \
-    " SELECT t.now, " done "::int::bigint, l.name,"                            \
-    " " MICROSECONDS("l.lock_until") ", " MICROSECONDS(                        \
-        "l.locked_at") ", " BY " FROM t LEFT JOIN shedlock l"                  \
-                       " ON l.name = $1::text"
-/* From microseconds; both are whole milliseconds. */
+#define ROW "l.name, " UNTIL ", " AT ", " BY
+/* Behind a statement `u`, which has a row if it was done. */
+#define ANSWER                                                                 \
+    " SELECT t.now, EXISTS (SELECT FROM u)::int::bigint, " ROW                 \
+    " FROM t LEFT JOIN shedlock l ON l.name = $1::text"
+/* From microseconds; these are whole milliseconds. */
 #define TIME(number)                                                           \
     "(timestamp '1970-01-01' + (" number                                       \
     "::bigint / 1000) * interval '1 millisecond')"
+#define TIME_2 TIME("$2")
+#define TIME_3 TIME("$3")
+#define TIME_4 TIME("$4")
+#define TIME_5 TIME("$5")
 
-const char hf__postgres_shed_read[] = "WITH " CLOCK ANSWER("false");
+const char hf__postgres_shed_read[] =
+    "WITH " CLOCK " SELECT t.now, 0::bigint, " ROW
+    " FROM t LEFT JOIN shedlock l ON l.name = $1::text";
 
 /* $1 name, $2 lock_until and $3 locked_by as they were read, $4 lock_until, $5
  * locked_at (null: as it is), $6 locked_by. */
 const char hf__postgres_shed_swap[] =
-    "WITH " CLOCK
-    ", u AS (UPDATE shedlock l SET lock_until = " TIME("$4") ", locked_at = coalesce(" TIME(
-        "$5") ", l.locked_at),"
-              " locked_by = $6::text WHERE l.name = $1::text"
-              " AND " MICROSECONDS(
-                  "l.lock_until") " = $2::bigint"
-                                  " AND " BY
-                                  "::text = $3::text RETURNING 1)" ANSWER(
-                                      "EXISTS (SELECT"
-                                      " FROM u)");
+    "WITH " CLOCK ", u AS (UPDATE shedlock l SET lock_until = " TIME_4
+    ", locked_at = coalesce(" TIME_5 ", l.locked_at), locked_by = $6::text"
+    " WHERE l.name = $1::text AND " UNTIL " = $2::bigint"
+    " AND " BY "::text = $3::text RETURNING 1)" ANSWER;
 
 /* $1 name, $2 lock_until, $3 locked_at, $4 locked_by. */
 const char hf__postgres_shed_insert[] =
     "WITH " CLOCK ", u AS (INSERT INTO shedlock (name, lock_until, locked_at,"
-    " locked_by) VALUES ($1::text, " TIME("$2") ", " TIME(
-        "$3") ", $4::text) ON CONFLICT (name) DO NOTHING"
-              " RETURNING 1)" ANSWER("EXISTS (SELECT FROM u)");
+    " locked_by) VALUES ($1::text, " TIME_2 ", " TIME_3 ", $4::text)"
+    " ON CONFLICT (name) DO NOTHING RETURNING 1)" ANSWER;
 
 /* $1 rows to skip, $2 rows of a page. */
 const char hf__postgres_shed_list[] =
-    "WITH " CLOCK " SELECT t.now, 0::bigint, l.name,"
-    " " MICROSECONDS("l.lock_until") ", " MICROSECONDS(
-        "l.locked_at") ", " BY " FROM t"
-                       " LEFT JOIN LATERAL (SELECT * FROM shedlock ORDER BY name"
-                       " OFFSET $1::bigint LIMIT $2::bigint) l ON true ORDER BY l.name";
+    "WITH " CLOCK " SELECT t.now, 0::bigint, " ROW
+    " FROM t LEFT JOIN LATERAL (SELECT * FROM shedlock ORDER BY name"
+    " OFFSET $1::bigint LIMIT $2::bigint) l ON true ORDER BY l.name";
 
 /* A varchar's atttypmod is four more than its length, and a timestamp's its
  * digits; -1 is no limit, or six digits. */

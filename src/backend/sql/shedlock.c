@@ -248,8 +248,8 @@ static int64_t whole_ms(int64_t us)
     return us / US_PER_MS * US_PER_MS;
 }
 
-/* Given back, or broken: the row stays, and says who had it last if that was a
- * hold of ours. */
+/* Given back, or broken: the row stays, and still names the last holder if that
+ * was one of ours. */
 static void next_free(const struct sql_job *job, struct shed_next *next)
 {
     struct cell_plain was;

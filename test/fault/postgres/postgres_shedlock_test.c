@@ -1,5 +1,5 @@
 /*
- * postgres_shedlock_test.c: layout=shedlock: a table that is shared with ShedLock.
+ * postgres_shedlock_test.c: layout=shedlock: a table shared with ShedLock.
  * One rule: what is claimed is in lib/shedlock.h, for every server.
  */
 #include <stdio.h>
