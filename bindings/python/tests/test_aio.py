@@ -67,6 +67,56 @@ def test_a_cancelled_task_leaves_the_queue(url, name):
     run(url, test)
 
 
+def test_a_call_that_is_closed_gives_back_what_it_gets(url, name):
+    """As of a coroutine that nothing refers to any more."""
+
+    async def test(client):
+        lock = client.lock(name)
+        async with lock:
+            call = lock.acquire()
+            call.send(None)
+            call.close()
+        async with await lock.acquire(60):
+            pass
+
+    run(url, test)
+
+
+def test_a_generator_that_was_left_gives_back_its_lock(url, name):
+    """The loop ends it, in a task of its own."""
+
+    async def test(client):
+        lock = client.lock(name)
+
+        async def rows():
+            async with lock:
+                yield 1
+                yield 2
+
+        async def first():
+            async for row in rows():
+                return row
+
+        assert await asyncio.create_task(first()) == 1
+        async with await lock.acquire(60):
+            pass
+
+    run(url, test)
+
+
+def test_another_task_may_leave_what_one_has_entered(url, name):
+    async def test(client):
+        lock = client.lock(name)
+        await asyncio.create_task(lock.__aenter__())
+        await lock.__aexit__(None, None, None)
+        async with lock:
+            pass
+        with pytest.raises(RuntimeError, match="not entered"):
+            await lock.__aexit__(None, None, None)
+
+    run(url, test)
+
+
 def test_readers_and_permits(url, name):
     async def test(client):
         two = client.semaphore(name + "-s", 2)

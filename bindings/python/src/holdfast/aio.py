@@ -83,11 +83,13 @@ async def _run(
         raise
     try:
         return await done
-    except asyncio.CancelledError:
+    except (asyncio.CancelledError, GeneratorExit):
         if done.done() and not done.cancelled():
             if done.exception() is None:  # it came at the same time
                 undo(done.result())
-        elif token != ffi.NULL:
+            raise
+        done.cancel()  # a coroutine that is closed has not done that
+        if token != ffi.NULL:
             library().hf_cancel_fire(token)
         raise
 
@@ -179,11 +181,23 @@ class _Scoped:
         value: Optional[BaseException],
         trace: Optional[TracebackType],
     ) -> None:
-        mine = self._holds[asyncio.current_task()]
-        hold = mine.pop()
-        if not mine:
-            del self._holds[asyncio.current_task()]
+        task = self._entered_by()
+        hold = self._holds[task].pop()
+        if not self._holds[task]:
+            del self._holds[task]
         await hold.__aexit__(kind, value, trace)
+
+    def _entered_by(self) -> Any:
+        """The task whose block ends: this one, unless it is the loop's, which
+        ends a generator that was left."""
+        here = asyncio.current_task()
+        if here in self._holds:
+            return here
+        for task in self._holds:
+            if task is None or task.done() or len(self._holds) == 1:
+                return task
+        why = "entered by several other tasks" if self._holds else "not entered"
+        raise RuntimeError(f"async with: {why}")
 
 
 class Lock(_Scoped):
