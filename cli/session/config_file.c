@@ -17,6 +17,7 @@
 #include "common/text.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -187,14 +188,30 @@ static int secret_check(const struct config *c, const struct stat *st,
     return EXIT_CONFIG;
 }
 
+static int is_ours(const struct stat *st)
+{
+    return st->st_uid == 0 || st->st_uid == geteuid();
+}
+
+/* Did another user choose what the path leads to?  A link may lead to a file
+ * that is ours and has that user's words, as some of /proc do; and it may have
+ * been put there after the file was opened. */
+static int is_led(const struct stat *st, const char *path)
+{
+    struct stat at;
+    if (lstat(path, &at) != 0 || !is_ours(&at)) return 1;
+    return !S_ISLNK(at.st_mode)
+           && (at.st_ino != st->st_ino || at.st_dev != st->st_dev);
+}
+
 /* HOME may be that of another user, as with sudo, and that user must not choose
- * where our locks live.  A file that was named is the caller's own choice. */
+ * where our locks live.  A file that was named is the caller's own choice.
+ * Devices, such as /dev/null, say nothing that another user has written. */
 static int owner_check(const struct stat *st, const char *path)
 {
     char shown[1024];
-    int is_ours = st->st_uid == 0 || st->st_uid == geteuid();
-    if (!S_ISREG(st->st_mode) || (is_ours && !(st->st_mode & S_IWOTH)))
-        return EXIT_OK;
+    int is_open = (st->st_mode & S_IWOTH) && !S_ISCHR(st->st_mode);
+    if (is_ours(st) && !is_open && !is_led(st, path)) return EXIT_OK;
     say_error("%s: refused: another user may change it; --config FILE names "
               "another file",
               text_escape(path, shown, sizeof(shown)));
@@ -215,13 +232,25 @@ int config_says_where(const struct config *c)
     return c->url[0] || c->user[0] || c->password[0] || c->keys[0];
 }
 
+/* One that was not named may be a pipe of another user, where opening waits. */
+static FILE *file_open(const char *path, int is_named)
+{
+    if (is_named) return fopen(path, "re");
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    FILE *f = fd >= 0 ? fdopen(fd, "r") : NULL;
+    int why = errno;
+    if (!f && fd >= 0) (void)close(fd);
+    errno = why;
+    return f;
+}
+
 int config_file_read(struct config *out, const char *path, const char *profile,
                      int is_named, int *is_found)
 {
     struct reader rd = {.out = out, .path = path, .profile = profile};
     memset(out, 0, sizeof(*out));
     *is_found = 0;
-    FILE *f = fopen(path, "re");
+    FILE *f = file_open(path, is_named);
     if (!f && !is_named && (errno == ENOENT || errno == ENOTDIR))
         return EXIT_OK;
     if (!f) return file_refuse(path, errno);

@@ -115,7 +115,26 @@ if [ "$(id -u)" -eq 0 ]; then
     chown 1 "$mine"
     expect 77 "that of another user" "$HOLDFAST" run a true
     check "is refused" err_has "$mine: refused: another user may change it"
-    chown 0 "$mine"
+    rm "$mine"
+    # What only points to a file of ours, or is none, is another user's, too.
+    echo 'url = memory:mine' >"$dir/ours"
+    ln -s "$dir/ours" "$mine"
+    expect 0 "a link of ours" "$HOLDFAST" run a true
+    chown -h 1 "$mine"
+    expect 77 "a link of another user" "$HOLDFAST" run a true
+    check "is refused" err_has "$mine: refused: another user may change it"
+    rm "$mine"
+    mkfifo "$mine"
+    chown 1 "$mine"
+    printf 'url = memory:mine\n' >"$mine" 2>/dev/null &
+    expect 77 "a pipe of another user" timeout 60 "$HOLDFAST" run a true
+    check "is refused" err_has "$mine: refused: another user may change it"
+    kill $! 2>/dev/null
+    wait
+    expect 77 "also if nothing writes there" timeout 60 "$HOLDFAST" run a true
+    rm "$mine"
+    ln -s /dev/null "$mine"
+    expect 0 "a link to nothing" "$HOLDFAST" run a true
 fi
 rm "$mine"
 mkdir "$mine"
