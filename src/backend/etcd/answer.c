@@ -33,6 +33,7 @@ static const ProtobufCMessageDescriptor *descriptor_of(enum call_kind kind)
     case CALL_ADOPT_LEFT:
     case CALL_CLOCK_LEFT:
     case CALL_CLOCK_GRANT:
+    case CALL_CLOCK_END:
         return &pb__lease_response__descriptor;
     case CALL_GEN:
         return &pb__put_response__descriptor;

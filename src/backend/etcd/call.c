@@ -32,6 +32,7 @@ static const char *const paths[CALL_KINDS] = {
     [CALL_CLOCK_LEFT] = "/etcdserverpb.Lease/LeaseTimeToLive",
     [CALL_CLOCK_GRANT] = "/etcdserverpb.Lease/LeaseGrant",
     [CALL_CLOCK_MAKE] = "/etcdserverpb.KV/Txn",
+    [CALL_CLOCK_END] = "/etcdserverpb.Lease/LeaseRevoke",
     [CALL_CELL_READ] = "/etcdserverpb.KV/Txn",
     [CALL_CELL_SWAP] = "/etcdserverpb.KV/Txn",
     [CALL_CELL_USE] = "/etcdserverpb.KV/Txn",

@@ -43,6 +43,7 @@ enum call_kind {
     CALL_CELL_SWAP,
     CALL_CELL_USE,   /* read whether the cell is in use */
     CALL_CELL_UNUSE, /* delete PREFIX//used/NAME */
+    CALL_CLOCK_END,  /* end the lease of a clock that came too late */
     CALL_KINDS
 };
 

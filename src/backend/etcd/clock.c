@@ -299,6 +299,16 @@ void hf__etcd_clock_granted(struct backend_conn *c, const struct call *call,
                            due_us(c)));
 }
 
+/* No other client knows of this lease, which would stay for 30 days.  The answer
+ * is not needed. */
+static void lease_end(struct backend_conn *c)
+{
+    Pb__LeaseRequest ask = PB__LEASE_REQUEST__INIT;
+    ask.id = c->clock.next_lease;
+    if (!hf__etcd_call(&c->link, CALL_CLOCK_END, &ask.base, NULL, due_us(c)))
+        hf__etcd_link_fail(&c->link, HF_NOMEM, "clock: out of memory");
+}
+
 /* The key may be this client's or another client's now: read it again. */
 void hf__etcd_clock_made(struct backend_conn *c, const struct call *call,
                          const Pb__TxnResponse *txn)
@@ -306,6 +316,7 @@ void hf__etcd_clock_made(struct backend_conn *c, const struct call *call,
     answered(c);
     c->clock.state = CLOCK_UNKNOWN;
     if (!txn) refused(c, call);
+    if (!txn || !txn->succeeded) lease_end(c);
 }
 
 int hf__etcd_clock_check(struct backend_conn *c, const Pb__KeyValue *kv)

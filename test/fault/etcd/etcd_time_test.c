@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "lib/lab_check.h"
+#include "lib/proxy.h"
 #include "lib/rig_etcd.h"
 #include "lib/rig_semaphore.h"
 
@@ -87,4 +88,67 @@ TEST(etcd_time, that_was_deleted_goes_on_from_the_last_swap)
     CHECK_INT(hf_lock_acquire(other, &o, NULL, NULL), HF_TAKEN);
     CHECK_INT(hf_hold_extend(hold, LONG_MS, NULL), HF_OK);
     CHECK(hf_hold_valid_ms(hold) > 0);
+}
+
+/* ---- clients that make the next clock at the same time ------------------- */
+
+/* The leases that are as long as a clock's. */
+static int long_leases(void)
+{
+    char list[4096];
+    int n = 0;
+    snprintf(list, sizeof list, "%s", lab_etcd_say(&server, "lease list"));
+    for (char *id = strtok(list, "\n"); id; id = strtok(NULL, "\n")) {
+        if (strspn(id, "0123456789abcdef") != strlen(id)) continue;
+        n += strstr(lab_etcd_say(&server, "lease timetolive %s", id),
+                    "granted with TTL(2592000s)")
+             != NULL;
+    }
+    return n;
+}
+
+static int are_two(void *arg)
+{
+    (void)arg;
+    return long_leases() == 2;
+}
+
+static void value_ask(void *arg)
+{
+    struct hf_value v = HF_VALUE_INIT;
+    (void)hf_value_read(arg, "any", &v, NULL);
+    hf_value_free(arg, &v);
+}
+
+static int has_asked(void *arg)
+{
+    const struct lab_proxy *p = arg;
+    return atomic_load(&p->bytes[LAB_UP]) > 0;
+}
+
+/* Both see that the clock is gone; the slow one is too late with the next. */
+TEST(etcd_time, leaves_no_lease_of_a_clock_that_came_too_late)
+{
+    static struct lab_proxy proxy;
+    struct hf_client_options o = HF_CLIENT_OPTIONS_INIT;
+    char url[64];
+    o.timeout_ms = o.patience_ms = RIG_PATIENCE_MS;
+    etcd_begin(&server, NULL);
+    rig_begin_at(server.url);
+    hf_client *fast = rig_client(NULL);
+    time_learn(fast);
+    proxy_begin(&proxy, server.port);
+    snprintf(url, sizeof url, "etcd://127.0.0.1:%d/", proxy.port);
+    hf_client *slow = rig_client_at(url, &o);
+    struct hf_info info = HF_INFO_INIT;
+    CHECK_INT(hf_lock_inspect(rig_lock(slow, "b"), &info, NULL), HF_OK);
+    CHECK(strstr(lab_etcd_say(&server, "del holdfast//clock"), "1"));
+    proxy_arm(&proxy, LAB_UP, -1, 0);
+    proxy_delay(&proxy, LAB_DOWN, 500);
+    rig_spawn(value_ask, slow);
+    CHECK(rig_until(has_asked, &proxy));
+    value_ask(fast);
+    rig_join();
+    /* The one that was deleted, and the next. */
+    CHECK(rig_until(are_two, NULL));
 }
