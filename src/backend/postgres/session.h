@@ -43,6 +43,10 @@ void hf__session_name_put(struct params *p, const char *name, size_t len,
 /* Give the lock of the job's name back.  0, or -1: the link is down now. */
 int hf__session_unlock_send(struct backend_conn *c, struct sql_job *job);
 
+/* The same of a row, for which no job waits. */
+int hf__session_row_unlock(struct backend_conn *c,
+                           const struct session_row *row);
+
 /* Give back what has ended. */
 int hf__session_expire(struct backend_conn *c);
 

@@ -50,7 +50,8 @@ static void free_wake(struct backend_conn *c, const char *name, size_t len)
     if (w && w->kinds) hf__sql_watch_wake(c->core, w);
 }
 
-static int row_expire(struct backend_conn *c, const struct session_row *row)
+int hf__session_row_unlock(struct backend_conn *c,
+                           const struct session_row *row)
 {
     struct unlock u;
     unlock_fill(&u, row->name, row->name_len, 0);
@@ -69,7 +70,7 @@ int hf__session_expire(struct backend_conn *c)
     int done = 0, rc = 0;
     while (rc == 0 && c->session
            && (row = hf__sql_session_expired(c->session)) != NULL) {
-        rc = row_expire(c, row);
+        rc = hf__session_row_unlock(c, row);
         hf__free(c->env->alloc, row);
         done = 1;
     }

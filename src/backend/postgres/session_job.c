@@ -119,7 +119,12 @@ int hf__session_failed(struct backend_conn *c, const struct sql_job *job,
 {
     struct session_row **at = hf__sql_session_row_of(c->session, job);
     if (job->step != SQL_SWAP) return 0;
-    if (job->priv & SESSION_TRIES && at) hf__sql_session_drop(c->session, at);
+    /* It may have been cancelled when it had the lock already, and then the
+     * session keeps that. */
+    if (job->priv & SESSION_TRIES && at) {
+        if (hf__session_row_unlock(c, *at) != 0) return 1;
+        hf__sql_session_drop(c->session, at);
+    }
     if (!(job->priv & SESSION_FREES)) return 0;
     /* The server may still have it: the end of the connection frees it. */
     hf__postgres_link_fail(&c->link, status, "unlock: %s", why);

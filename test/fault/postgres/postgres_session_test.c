@@ -107,6 +107,35 @@ TEST(postgres_session, has_plain_locks_only)
               HF_UNSUPPORTED);
 }
 
+static int is_nothing_held(void *arg)
+{
+    (void)arg;
+    return !strcmp(lab_postgres_ask(&server, "SELECT count(*) FROM pg_locks"
+                                             " WHERE locktype = 'advisory'"),
+                   "0");
+}
+
+/* A statement that is cancelled when it has got the lock: the server does not
+ * give it back.  Here a function of the same name is found first. */
+TEST(postgres_session, a_try_that_fails_leaves_no_lock)
+{
+    begin();
+    LAB_CHECK(lab_postgres_do(
+        &server,
+        "CREATE SCHEMA s; CREATE FUNCTION s.pg_try_advisory_lock(k bigint)"
+        " RETURNS boolean LANGUAGE plpgsql AS $$ BEGIN"
+        " PERFORM pg_catalog.pg_try_advisory_lock(k);"
+        " RAISE EXCEPTION 'cancelled' USING ERRCODE = '57014'; END $$;"
+        "ALTER ROLE postgres SET search_path = s, pg_catalog"));
+    hf_lock *l = rig_lock(client_at(url, LONG_MS), "a");
+    CHECK_INT(rig_acquire(l, 0, RIG_TRY, NULL), HF_UNAVAILABLE);
+    CHECK(rig_until(is_nothing_held, NULL));
+    LAB_CHECK(lab_postgres_do(&server, "DROP SCHEMA s CASCADE"));
+    CHECK_INT(hf_hold_release(hold_of(l), NULL), HF_OK);
+    hf_lock *other = rig_lock(client_at(url, LONG_MS), "a");
+    CHECK_INT(rig_acquire(other, 0, RIG_WAIT_MS, NULL), HF_OK);
+}
+
 /* ---- its connection ends ------------------------------------------------ */
 
 TEST(postgres_session, lock_of_a_killed_holder_is_free_at_once)
