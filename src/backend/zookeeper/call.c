@@ -35,8 +35,7 @@ static struct call *call_make(struct backend_conn *c)
     return call;
 }
 
-static void call_add(struct backend_conn *c, int32_t xid, answer_fn done,
-                     struct job *job, struct place *place)
+static void call_add(struct backend_conn *c, const struct call *like)
 {
     struct call *call = call_make(c);
     if (!call || hf__zookeeper_out_end(&c->link.out) != 0) {
@@ -45,27 +44,41 @@ static void call_add(struct backend_conn *c, int32_t xid, answer_fn done,
         if (call) call->next = c->calls.spare, c->calls.spare = call;
         return;
     }
-    *call = (struct call){.xid = xid,
-                          .sent_us = c->env->now(c->env),
-                          .done = done,
-                          .job = job,
-                          .place = place};
-    if (place) place->calls++;
+    *call = *like;
+    call->next = NULL;
+    call->sent_us = c->env->now(c->env);
+    if (call->place) call->place->calls++;
+    if (call->watch) call->watch->calls++;
     if (!c->calls.last) c->calls.last = &c->calls.first;
     *c->calls.last = call;
     c->calls.last = &call->next;
 }
 
+static int32_t xid_next(struct backend_conn *c)
+{
+    c->calls.xid = c->calls.xid == INT32_MAX ? 1 : c->calls.xid + 1;
+    return c->calls.xid;
+}
+
 void hf__zookeeper_call_end(struct backend_conn *c, answer_fn done,
                             struct job *job, struct place *place)
 {
-    c->calls.xid = c->calls.xid == INT32_MAX ? 1 : c->calls.xid + 1;
-    call_add(c, c->calls.xid, done, job, place);
+    call_add(c,
+             &(struct call){
+                 .xid = xid_next(c), .done = done, .job = job, .place = place});
+}
+
+void hf__zookeeper_call_end_for(struct backend_conn *c, answer_fn done,
+                                struct sql_job *cell, struct cell_watch *watch)
+{
+    call_add(
+        c, &(struct call){
+               .xid = xid_next(c), .done = done, .cell = cell, .watch = watch});
 }
 
 /* A user that has logged in has all rights to the nodes, and no other has any;
  * without a login everybody has. */
-static void acl_put(const struct backend_conn *c, struct jute_out *o)
+void hf__zookeeper_acl_put(const struct backend_conn *c, struct jute_out *o)
 {
     hf__zookeeper_out_int(o, 1);
     hf__zookeeper_out_int(o, PERMS_ALL);
@@ -80,7 +93,7 @@ void hf__zookeeper_create(struct backend_conn *c, enum zk_op op,
     struct jute_out *o = hf__zookeeper_call_begin(c, op);
     hf__zookeeper_out_text(o, path);
     hf__zookeeper_out_text(o, data);
-    acl_put(c, o);
+    hf__zookeeper_acl_put(c, o);
     hf__zookeeper_out_int(o, flags);
     hf__zookeeper_call_end(c, done, job, place);
 }
@@ -133,13 +146,13 @@ void hf__zookeeper_auth(struct backend_conn *c, answer_fn done)
     hf__zookeeper_out_text(o, "digest");
     hf__zookeeper_out_text(o, text);
     hf__wipe(text, sizeof text);
-    call_add(c, ZK_XID_AUTH, done, NULL, NULL);
+    call_add(c, &(struct call){.xid = ZK_XID_AUTH, .done = done});
 }
 
 void hf__zookeeper_ping(struct backend_conn *c)
 {
     (void)hf__zookeeper_call_begin(c, ZK_PING);
-    call_add(c, ZK_XID_PING, NULL, NULL, NULL);
+    call_add(c, &(struct call){.xid = ZK_XID_PING});
 }
 
 void hf__zookeeper_close(struct backend_conn *c)
@@ -178,7 +191,8 @@ static int event_take(struct backend_conn *c, struct jute_in *in)
     (void)hf__zookeeper_in_int(in); /* the state of the session */
     const char *path = hf__zookeeper_in_text(in, &len);
     if (in->is_bad) return -1;
-    if (path) hf__zookeeper_place_event(c, type, path, len);
+    if (path && !hf__zookeeper_cells_event(c, path, len))
+        hf__zookeeper_place_event(c, type, path, len);
     return 0;
 }
 
@@ -212,6 +226,7 @@ int hf__zookeeper_frame_take(struct backend_conn *c, struct jute_in in)
     answer_take(c, &copy, &a);
     /* It stays until its call was answered. */
     if (copy.place) hf__zookeeper_place_unref(c, copy.place);
+    if (copy.watch) hf__zookeeper_watch_unref(c, copy.watch);
     return 0;
 }
 
@@ -221,6 +236,7 @@ void hf__zookeeper_calls_drop(struct backend_conn *c)
     while ((call = c->calls.first) != NULL) {
         c->calls.first = call->next;
         if (call->place) hf__zookeeper_place_unref(c, call->place);
+        if (call->watch) hf__zookeeper_watch_unref(c, call->watch);
         call_give_back(c, call);
     }
     c->calls.last = &c->calls.first;

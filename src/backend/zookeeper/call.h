@@ -7,8 +7,10 @@
 #include "backend/zookeeper/jute.h"
 
 struct backend_conn;
+struct cell_watch;
 struct job;
 struct place;
+struct sql_job;
 
 enum zk_op {
     ZK_CREATE = 1,
@@ -19,6 +21,7 @@ enum zk_op {
     ZK_SYNC = 9,
     ZK_PING = 11,
     ZK_GET_CHILDREN = 12, /* with what is told of the node */
+    ZK_MULTI = 14,
     ZK_CREATE_2 = 15,
     ZK_CREATE_CONTAINER = 19,
     ZK_AUTH = 100,
@@ -38,9 +41,11 @@ enum zk_op {
 
 enum zk_error {
     ZK_OK = 0,
+    ZK_INCONSISTENT = -2, /* of a multi: another part of it has failed */
     ZK_UNIMPLEMENTED = -6,
     ZK_NO_NODE = -101,
     ZK_NO_AUTH = -102,
+    ZK_BAD_VERSION = -103,
     ZK_NO_CHILDREN = -108, /* the parent is ephemeral */
     ZK_NODE_EXISTS = -110,
     ZK_NOT_EMPTY = -111,
@@ -52,7 +57,7 @@ enum zk_error {
     ZK_THROTTLED = -127
 };
 
-enum zk_event { ZK_NODE_DELETED = 2, ZK_DATA_CHANGED = 3 };
+enum zk_event { ZK_NODE_CREATED = 1, ZK_NODE_DELETED = 2, ZK_DATA_CHANGED = 3 };
 
 struct answer {
     int32_t err;
@@ -71,6 +76,8 @@ struct call {
     answer_fn done;
     struct job *job;     /* may be NULL, as may this: */
     struct place *place; /* which stays until then */
+    struct sql_job *cell;
+    struct cell_watch *watch;
 };
 
 struct calls {
@@ -85,6 +92,11 @@ struct jute_out *hf__zookeeper_call_begin(struct backend_conn *c,
                                           enum zk_op op);
 void hf__zookeeper_call_end(struct backend_conn *c, answer_fn done,
                             struct job *job, struct place *place);
+/* The same for the job of a cell, or for a watch; either may be NULL. */
+void hf__zookeeper_call_end_for(struct backend_conn *c, answer_fn done,
+                                struct sql_job *cell, struct cell_watch *watch);
+/* The rights to a node that is made. */
+void hf__zookeeper_acl_put(const struct backend_conn *c, struct jute_out *o);
 
 /* The calls themselves.  Paths are whole. */
 void hf__zookeeper_create(struct backend_conn *c, enum zk_op op,

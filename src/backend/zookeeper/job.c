@@ -10,7 +10,6 @@
 
 #include "backend/zookeeper/zookeeper.h"
 #include "base/math.h"
-#include "sys/clock.h"
 
 /* ---- answers ------------------------------------------------------------ */
 
@@ -39,7 +38,7 @@ void hf__zookeeper_tell(struct backend_conn *c, struct job *job,
                         enum verdict verdict)
 {
     struct reply rep = {.verdict = verdict,
-                        .node_us = hf__clock_wall_us(),
+                        .node_us = hf__zookeeper_clock_us(c),
                         .ttl_us = -1,
                         .waiters = -1};
     if (verdict >= V_ERROR) {
@@ -87,7 +86,7 @@ void hf__zookeeper_refuse_error(struct backend_conn *c, struct job *job,
 static void facts_tell(struct backend_conn *c, struct job *job)
 {
     struct reply rep = {.verdict = V_GRANTED,
-                        .node_us = hf__clock_wall_us(),
+                        .node_us = hf__zookeeper_clock_us(c),
                         .ttl_us = -1,
                         .waiters = -1,
                         .data = c->facts};
@@ -150,7 +149,7 @@ static void nothing_tell(struct backend_conn *c, struct job *job)
 {
     struct hf_info info = {.ttl_ms = -2, .waiters = -1, .queued = -1};
     struct reply rep = {.verdict = V_GRANTED,
-                        .node_us = hf__clock_wall_us(),
+                        .node_us = hf__zookeeper_clock_us(c),
                         .ttl_us = -1,
                         .waiters = -1,
                         .info = &info};
@@ -192,7 +191,7 @@ static int is_answered(struct backend_conn *c, struct job *job)
                       || (req->verb == VERB_INSPECT && req->attempt != 0);
     if (!is_served(req)) {
         hf__zookeeper_refuse(c, job, HF_UNSUPPORTED,
-                             "zookeeper has plain locks, and nothing else");
+                             "zookeeper has no such kind of lock");
     } else if (req->name_len > NAME_LEN_MAX) {
         hf__zookeeper_refuse(c, job, HF_INVALID, "a name has 1 to 512 bytes");
     } else if (req->verb == VERB_WATCH || req->verb == VERB_UNWATCH) {
@@ -247,6 +246,10 @@ void hf__zookeeper_jobs_flush(struct backend_conn *c)
     struct request *req;
     while ((req = c->submitted) != NULL) {
         c->submitted = req->next;
+        if (hf__zookeeper_cell_is_asked(req)) {
+            hf__sql_core_submit(c->cells.core, req);
+            continue;
+        }
         struct job *job = job_make(c, req);
         if (!job) {
             const struct reply rep = {.verdict = V_ERROR,

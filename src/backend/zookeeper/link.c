@@ -21,7 +21,6 @@
 #include "backend/zookeeper/zookeeper.h"
 #include "base/error.h"
 #include "base/math.h"
-#include "sys/clock.h"
 
 #define EXTENSIONS_MAX 4
 #define READ_SIZE ((size_t)16 * 1024)
@@ -93,6 +92,7 @@ static void down_tell(struct backend_conn *c)
     hf__zookeeper_places_doubt(c);
     c->env->link(c->env, LINK_IS_DOWN, 0, &l->err);
     hf__zookeeper_jobs_fail(c, l->err.status, l->err.text);
+    hf__zookeeper_cells_fail(c, l->err.status, l->err.text);
 }
 
 static void error_fill(struct backend_conn *c, int status, const char *format,
@@ -269,7 +269,8 @@ void hf__zookeeper_link_is_up(struct backend_conn *c)
     if (c->env->bound) c->env->bound(c->env, hf__zookeeper_session_lease_us(c));
     unsigned life = l->life;
     hf__zookeeper_places_look(c);
-    c->env->link(c->env, up, hf__clock_wall_us(), NULL);
+    hf__zookeeper_watches_up(c);
+    c->env->link(c->env, up, hf__zookeeper_clock_us(c), NULL);
     if (l->life == life) hf__zookeeper_jobs_begin(c);
 }
 

@@ -11,7 +11,6 @@
 #include "backend/zookeeper/look.h"
 #include "backend/zookeeper/zookeeper.h"
 #include "base/glob.h"
-#include "sys/clock.h"
 
 #define PAGE_NAMES 64
 #define CURSORS_MAX 64
@@ -71,7 +70,7 @@ static void page_tell(struct backend_conn *c, struct job *job)
 {
     struct page *page = job->page;
     struct reply rep = {.verdict = V_GRANTED,
-                        .node_us = hf__clock_wall_us(),
+                        .node_us = hf__zookeeper_clock_us(c),
                         .ttl_us = -1,
                         .waiters = -1,
                         .rows = page->rows};

@@ -9,7 +9,6 @@
 #include <string.h>
 
 #include "backend/zookeeper/zookeeper.h"
-#include "sys/clock.h"
 
 #define TRIES_MAX 20
 
@@ -96,7 +95,7 @@ static void info_tell(struct backend_conn *c, struct job *job)
 {
     struct hf_info *info = &job->look->info;
     struct reply rep = {.verdict = V_GRANTED,
-                        .node_us = hf__clock_wall_us(),
+                        .node_us = hf__zookeeper_clock_us(c),
                         .ttl_us = -1,
                         .waiters = -1,
                         .info = info};

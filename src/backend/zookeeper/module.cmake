@@ -4,4 +4,4 @@ hf_backend(zookeeper MODULE IF TRUE
   WITHOUT "build holdfast again"
   PROBES zookeeper=zookeeper://127.0.0.1:1/
   CONTRACT zookeeper
-  USES net)
+  USES net rules backend/sql)

@@ -21,7 +21,6 @@
 #include "backend/zookeeper/queue.h"
 #include "backend/zookeeper/zookeeper.h"
 #include "base/math.h"
-#include "sys/clock.h"
 
 #define TRIES_MAX 3
 
@@ -49,7 +48,7 @@ static void granted(struct backend_conn *c, struct place *p, struct job *job)
 {
     const struct request *req = job->req;
     struct reply rep = {.verdict = V_GRANTED,
-                        .node_us = hf__clock_wall_us(),
+                        .node_us = hf__zookeeper_clock_us(c),
                         .fence = p->czxid,
                         .ttl_us = -1,
                         .waiters = -1};
@@ -121,7 +120,7 @@ void hf__zookeeper_places_tell(struct backend_conn *c)
     if (!c->places.is_lost) return;
     c->places.is_lost = 0;
     if (c->link.state == LINK_UP)
-        c->env->link(c->env, LINK_IS_OTHER, hf__clock_wall_us(), NULL);
+        c->env->link(c->env, LINK_IS_OTHER, hf__zookeeper_clock_us(c), NULL);
 }
 
 /* ---- making the node ---------------------------------------------------- */
@@ -240,6 +239,7 @@ static void create_send(struct backend_conn *c, struct place *p,
     snprintf(c->path, sizeof c->path, "%s/%s", p->parent, p->prefix);
     hf__zookeeper_create(c, ZK_CREATE_2, c->path, data, ZK_EPHEMERAL_SEQUENTIAL,
                          created, NULL, p);
+    hf__zookeeper_cell_bars(c, p);
     hf__zookeeper_queue_look(c, p);
 }
 
@@ -483,6 +483,7 @@ void hf__zookeeper_places_look(struct backend_conn *c)
         } else if (p->state == PLACE_FIRST) {
             hf__zookeeper_place_watch(c, p, NULL);
         } else {
+            if (p->state == PLACE_DOUBT) hf__zookeeper_cell_bars(c, p);
             hf__zookeeper_queue_look(c, p);
         }
     }
@@ -500,7 +501,7 @@ void hf__zookeeper_places_end(struct backend_conn *c)
     c->places.ends_us = TIME_NEVER;
     if (!c->places.is_lost) return;
     c->places.is_lost = 0;
-    c->env->link(c->env, LINK_IS_OTHER, hf__clock_wall_us(), NULL);
+    c->env->link(c->env, LINK_IS_OTHER, hf__zookeeper_clock_us(c), NULL);
     c->env->link(c->env, LINK_IS_DOWN, 0, &c->link.err);
 }
 

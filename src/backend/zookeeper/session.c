@@ -109,6 +109,17 @@ static void made_anew(struct backend_conn *c, const struct call *call,
     hf__zookeeper_jobs_prove(c);
 }
 
+/* A write to the heartbeat's node was carried out. */
+static void proved_at(struct backend_conn *c, const struct call *call,
+                      struct answer *a)
+{
+    struct jute_stat stat;
+    hf__zookeeper_in_stat(&a->body, &stat);
+    if (!a->body.is_bad)
+        hf__zookeeper_clock_read(c, call->sent_us, stat.mtime_ms);
+    hf__zookeeper_session_proved(c, call->sent_us);
+}
+
 static void beaten(struct backend_conn *c, const struct call *call,
                    struct answer *a)
 {
@@ -125,7 +136,7 @@ static void beaten(struct backend_conn *c, const struct call *call,
                                 "heartbeat: error %d of the server", a->err);
         return;
     }
-    hf__zookeeper_session_proved(c, call->sent_us);
+    proved_at(c, call, a);
     hf__zookeeper_jobs_prove(c);
 }
 
@@ -289,20 +300,15 @@ static void made(struct backend_conn *c, const struct call *call,
     if (a->err != ZK_OK && a->err != ZK_NODE_EXISTS) refused(c, a->err, "open");
 }
 
-/* The heartbeat's node was made, or was there: then it is changed. */
+/* The heartbeat's node is there, and is changed: that tells the time. */
 static void greeted(struct backend_conn *c, const struct call *call,
                     struct answer *a)
 {
-    if (a->err == ZK_NODE_EXISTS) {
-        hf__zookeeper_set(c, hf__zookeeper_session_path(c), "", greeted, NULL,
-                          NULL);
-        return;
-    }
     if (a->err != ZK_OK) {
         refused(c, a->err, "open");
         return;
     }
-    hf__zookeeper_session_proved(c, call->sent_us);
+    proved_at(c, call, a);
     c->session.beat_due_us = call->sent_us + c->session.us / BEAT_PART;
     hf__zookeeper_link_is_up(c);
 }
@@ -334,8 +340,12 @@ static void greet(struct backend_conn *c)
         hf__zookeeper_read(c, ZK_EXISTS, c->root, 0, root_seen, NULL, NULL);
     snprintf(path, sizeof path, "%s" HOME, c->root);
     node_make(c, path);
+    snprintf(path, sizeof path, "%s" CELLS_NODE, c->root);
+    node_make(c, path);
     hf__zookeeper_create(c, ZK_CREATE, hf__zookeeper_session_path(c), "",
-                         ZK_EPHEMERAL, greeted, NULL, NULL);
+                         ZK_EPHEMERAL, made, NULL, NULL);
+    hf__zookeeper_set(c, hf__zookeeper_session_path(c), "", greeted, NULL,
+                      NULL);
 }
 
 int hf__zookeeper_session_answer(struct backend_conn *c, struct jute_in in)

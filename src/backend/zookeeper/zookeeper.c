@@ -15,17 +15,29 @@
 
 #define ZOOKEEPER_CAPS                                                         \
     (HF_CAP_FENCE | HF_CAP_LEASE | HF_CAP_WATCH | HF_CAP_BREAK | HF_CAP_LIST   \
-     | HF_CAP_QUEUE | HF_CAP_IN_ORDER)
+     | HF_CAP_QUEUE | HF_CAP_IN_ORDER | HF_CAP_VALUE | HF_CAP_GUARD            \
+     | HF_CAP_TALLY)
 
 /* ---- deadlines ---- */
 
+static int64_t due_us(const struct backend_conn *c)
+{
+    return min64(hf__zookeeper_jobs_due_us(c), hf__zookeeper_cells_due_us(c));
+}
+
+static int expire(struct backend_conn *c, int64_t now)
+{
+    int is_late = hf__zookeeper_jobs_expire(c, now);
+    return hf__zookeeper_cells_expire(c, now) | is_late;
+}
+
 static int deadlines_run(struct backend_conn *c, int64_t now)
 {
-    if (now < hf__zookeeper_jobs_due_us(c)) return 0;
-    if (!hf__zookeeper_jobs_expire(c, now)) return 1;
+    if (now < due_us(c)) return 0;
+    if (!expire(c, now)) return 1;
     /* The answer may have arrived, but not been read. */
     (void)hf__zookeeper_link_ready(c, AWAIT_READ);
-    if (hf__zookeeper_jobs_expire(c, now))
+    if (expire(c, now))
         hf__zookeeper_link_fail(c, HF_UNAVAILABLE,
                                 "no answer in time; the connection was given "
                                 "up");
@@ -34,7 +46,7 @@ static int deadlines_run(struct backend_conn *c, int64_t now)
 
 static void timer_set(struct backend_conn *c)
 {
-    int64_t due = min64(c->link.due_us, hf__zookeeper_jobs_due_us(c));
+    int64_t due = min64(c->link.due_us, due_us(c));
     due = min64(due, hf__zookeeper_session_due_us(c));
     due = min64(due, hf__zookeeper_places_due_us(c));
     if (due == c->timer_us) return;
@@ -50,6 +62,7 @@ static void let_out(struct backend_conn *c)
         c->flush_wanted = 0;
         hf__zookeeper_places_tell(c);
         hf__zookeeper_jobs_flush(c);
+        hf__zookeeper_cells_run(c);
         if (c->is_starved)
             hf__zookeeper_link_fail(c, HF_NOMEM, "out of memory");
         hf__zookeeper_link_write(c);
@@ -105,6 +118,7 @@ static void conn_free(struct backend_conn *c)
 {
     hf__zookeeper_link_free(c);
     hf__zookeeper_calls_free(c);
+    hf__zookeeper_cells_close(c);
     hf__zookeeper_places_free(c);
     hf__zookeeper_list_free(c);
     hf__zookeeper_url_free(c);
@@ -123,6 +137,8 @@ static int zookeeper_open(struct backend_env *env, const struct url *url,
     c->link.fd = -1;
     c->link.out.alloc = env->alloc;
     int status = hf__zookeeper_url_read(c, url, err);
+    if (status == HF_OK && hf__zookeeper_cells_open(c) != 0)
+        status = hf__error_set(err, HF_NOMEM, "zookeeper: out of memory");
     if (status != HF_OK) {
         conn_free(c);
         return status;
@@ -155,6 +171,7 @@ static void zookeeper_close(struct backend_conn *c)
     hf__zookeeper_places_free(c);
     hf__zookeeper_jobs_flush(c);
     hf__zookeeper_jobs_fail(c, HF_CLOSED, text);
+    hf__zookeeper_cells_close(c);
     c->env->timer(c->env, TIME_NEVER);
     conn_free(c);
 }

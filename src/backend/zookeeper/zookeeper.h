@@ -11,6 +11,8 @@
 
 #include "backend/backend.h"
 #include "backend/zookeeper/call.h"
+#include "backend/zookeeper/cell.h"
+#include "backend/zookeeper/clock.h"
 #include "backend/zookeeper/job.h"
 #include "backend/zookeeper/link.h"
 #include "backend/zookeeper/place.h"
@@ -45,6 +47,8 @@ struct backend_conn {
     struct session session;
     struct calls calls;
     struct places places;
+    struct cells cells;
+    struct zk_clock clock;
     struct request *submitted, **submitted_end;
     struct job *jobs, **jobs_end;
     struct job *waiting, **waiting_end; /* until the link is up */

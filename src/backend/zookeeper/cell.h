@@ -1,0 +1,93 @@
+/*
+ * cell.h: counters, latches, barriers, values and guarded values: the rules of
+ * src/rules over one node, by the core of src/backend/sql.
+ *
+ *   ROOT/.cells/NAME   the record (backend/sql/record.h); its version is the
+ *                      node's version and one
+ *
+ * A swap is a multi: the node's data is set if its version is still the same,
+ * and where it brings the name into use, only if no lock has the name.
+ */
+#ifndef HF_ZOOKEEPER_CELL_H
+#define HF_ZOOKEEPER_CELL_H
+
+#include "backend/sql/queue.h"
+#include "backend/zookeeper/call.h"
+#include "base/request.h"
+
+#define CELLS_NODE "/.cells"
+/* The server's version numbers go round at INT32_MAX: the node is made anew
+ * before, in the same multi. */
+#define CELL_VERSION_END (INT32_MAX - 1000)
+
+/* sql_job.priv */
+#define CELL_READS 1u     /* a SWAP: the row is to be read again first */
+#define CELL_IS_LOCKED 2u /* a lock has the name */
+#define CELL_IS_ALONE 4u  /* there is no lock's node of the name */
+
+struct place;
+
+/* A name that is waited for. */
+struct cell_watch {
+    struct cell_watch *next;
+    struct sql_watch *w; /* NULL: not waited for any more */
+    struct sql_job *job; /* the WATCH that is to be answered; or NULL */
+    unsigned calls;      /* under way */
+    int is_arming;       /* it is being read, which sets the watch anew */
+    int is_missed;       /* changes may have been missed */
+    int64_t news;        /* as last seen; -1: there is no cell */
+    char path[];
+};
+
+struct cells {
+    struct sql_core *core;
+    struct sql_queue queue;   /* jobs of which a call is to be sent */
+    struct cell_bytes record; /* that is being written */
+    struct store *store;      /* for looks at cells beside the core's */
+    struct cell_watch *watches;
+};
+
+/* 0, or -1: no memory. */
+int hf__zookeeper_cells_open(struct backend_conn *c);
+void hf__zookeeper_cells_close(struct backend_conn *c);
+
+/* Is it a request for them? */
+int hf__zookeeper_cell_is_asked(const struct request *req);
+/* Send what the jobs need, if the link is up. */
+void hf__zookeeper_cells_run(struct backend_conn *c);
+/* The link is lost, or none will come: fail them. */
+void hf__zookeeper_cells_fail(struct backend_conn *c, int status,
+                              const char *text);
+int64_t hf__zookeeper_cells_due_us(const struct backend_conn *c);
+/* Answer those whose time is over; 1 if the link is to be given up. */
+int hf__zookeeper_cells_expire(struct backend_conn *c, int64_t now_us);
+
+/* The whole path of a cell: lent until the next call. */
+const char *hf__zookeeper_cell_path(struct backend_conn *c, const char *name,
+                                    size_t len);
+/* Read the cell of a place's name: if it is in use as another kind, the
+ * proposal is refused, and the place is left. */
+void hf__zookeeper_cell_bars(struct backend_conn *c, struct place *p);
+
+/* ---- swap.c ---- */
+/* Send the job's SWAP. */
+void hf__zookeeper_swap_send(struct backend_conn *c, struct sql_job *job);
+/* The job's row is to be read again. */
+void hf__zookeeper_cell_again(struct backend_conn *c, struct sql_job *job);
+void hf__zookeeper_cell_refuse(struct sql_job *job, const char *what,
+                               int32_t err);
+
+/* ---- watch.c ---- */
+/* The job is a WATCH or an UNWATCH. */
+void hf__zookeeper_watch_begin(struct backend_conn *c, struct sql_job *job);
+void hf__zookeeper_watch_end(struct backend_conn *c, struct sql_job *job);
+void hf__zookeeper_watch_unref(struct backend_conn *c, struct cell_watch *cw);
+/* A watch has fired: 1 if it is of a cell. */
+int hf__zookeeper_cells_event(struct backend_conn *c, const char *path,
+                              size_t len);
+/* The link is lost; it is up again. */
+void hf__zookeeper_watches_cut(struct backend_conn *c);
+void hf__zookeeper_watches_up(struct backend_conn *c);
+void hf__zookeeper_watches_free(struct backend_conn *c);
+
+#endif
