@@ -117,6 +117,25 @@ void hf__zookeeper_cell_again(struct backend_conn *c, struct sql_job *job)
     c->flush_wanted = 1;
 }
 
+static const char damaged[] =
+    "what is stored under the name is damaged, or of a newer holdfast";
+
+/* As which kind the cell has the name, as a sentence; NULL: as none. */
+static const char *used_as(struct backend_conn *c, const char *name, size_t len,
+                           const struct sql_row *row, int64_t now_us)
+{
+    const struct request like = {.verb = VERB_PROPOSE,
+                                 .kind = KIND_PLAIN,
+                                 .name = name,
+                                 .name_len = len};
+    if (!row->is_there) return NULL;
+    if (hf__rules_cell_load(c->cells.store, name, len, &row->plain, row->state,
+                            row->state_len)
+        != HF_OK)
+        return damaged;
+    return hf__rules_use_conflict(c->cells.store, now_us, &like);
+}
+
 /* No time in the cell is later than the one by which it was decided on. */
 static void row_answer(struct backend_conn *c, struct sql_job *job,
                        const char *data, size_t len, int64_t version)
@@ -125,14 +144,20 @@ static void row_answer(struct backend_conn *c, struct sql_job *job,
     int64_t told_us, low_us = hf__zookeeper_clock_low_us(c, &job->slow_us);
     int status = hf__sql_record_read(data, len, &row, &told_us);
     if (status != HF_OK || (version > 0 && !row.is_there)) {
-        hf__sql_refuse(job, HF_CONFLICT,
-                       "what is stored under the name is damaged, or of a "
-                       "newer holdfast");
+        hf__sql_refuse(job, HF_CONFLICT, damaged);
         return;
     }
     row.version = version;
     /* The time by which it is decided goes into the record. */
     row.waits_us = max64(low_us, told_us);
+    if (is_barred(job->req)
+        && used_as(c, job->req->name, job->req->name_len, &row, row.waits_us))
+        job->priv |= CELL_IS_USED;
+    /* A lock that sees it there leaves again. */
+    if ((job->priv & (CELL_IS_LOCKED | CELL_IS_USED)) == CELL_IS_LOCKED) {
+        hf__sql_refuse(job, HF_CONFLICT, "it is in use as a plain lock");
+        return;
+    }
     hf__sql_answer_row(job, &row, row.waits_us, NULL);
 }
 
@@ -153,8 +178,6 @@ static void cell_told(struct backend_conn *c, const struct call *call,
         hf__zookeeper_cell_refuse(job, "read", a->err);
     else if (a->body.is_bad && a->err == ZK_OK)
         hf__zookeeper_link_fail(c, HF_UNAVAILABLE, "read: a strange answer");
-    else if (job->priv & CELL_IS_LOCKED)
-        hf__sql_refuse(job, HF_CONFLICT, "it is in use as a plain lock");
     else
         row_answer(c, job, data, len, version);
 }
@@ -271,34 +294,21 @@ int hf__zookeeper_cells_expire(struct backend_conn *c, int64_t now_us)
 
 /* ---- locks of the name ---- */
 
-static const char *bars(struct backend_conn *c, const struct place *p,
-                        struct answer *a)
-{
-    const struct request like = {.verb = VERB_PROPOSE,
-                                 .kind = KIND_PLAIN,
-                                 .name = p->name,
-                                 .name_len = p->name_len};
-    struct sql_row row;
-    int64_t told_us, slow_us;
-    size_t len;
-    const char *data = hf__zookeeper_in_text(&a->body, &len);
-    if (hf__sql_record_read(data, len, &row, &told_us) != HF_OK
-        || hf__rules_cell_load(c->cells.store, p->name, p->name_len, &row.plain,
-                               row.state, row.state_len)
-               != HF_OK)
-        return "what is stored under the name is damaged, or of a newer "
-               "holdfast";
-    return hf__rules_use_conflict(
-        c->cells.store, max64(hf__zookeeper_clock_low_us(c, &slow_us), told_us),
-        &like);
-}
-
 static void bar_told(struct backend_conn *c, const struct call *call,
                      struct answer *a)
 {
     struct place *p = call->place;
+    struct sql_row row;
+    int64_t told_us, slow_us;
+    size_t len;
     if (p->is_dropped || a->err != ZK_OK) return;
-    const char *why = bars(c, p, a);
+    const char *data = hf__zookeeper_in_text(&a->body, &len);
+    int status = hf__sql_record_read(data, len, &row, &told_us);
+    const char *why =
+        status == HF_OK
+            ? used_as(c, p->name, p->name_len, &row,
+                      max64(hf__zookeeper_clock_low_us(c, &slow_us), told_us))
+            : damaged;
     if (!why) return;
     struct job *job = p->job;
     p->job = NULL;

@@ -24,6 +24,7 @@
 #define CELL_READS 1u     /* a SWAP: the row is to be read again first */
 #define CELL_IS_LOCKED 2u /* a lock has the name */
 #define CELL_IS_ALONE 4u  /* there is no lock's node of the name */
+#define CELL_IS_USED 8u   /* it has the name already */
 
 struct place;
 

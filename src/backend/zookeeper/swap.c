@@ -53,10 +53,11 @@ static void set_put(struct jute_out *o, const char *path, const void *data,
     hf__zookeeper_out_int(o, version);
 }
 
-/* Does it bring the name into use, or keep it there? */
+/* Does it bring the name into use?  Where it is in use, no lock came in
+ * between, for the cell is still the one that was read. */
 static int takes(const struct sql_job *job)
 {
-    return job->is_used
+    return job->is_used && !(job->priv & CELL_IS_USED)
            && (job->req->verb == VERB_PROPOSE || job->req->verb == VERB_TALLY);
 }
 

@@ -1,0 +1,235 @@
+/*
+ * zookeeper_cell_test.c: values, latches and counters while clients race, are
+ * stopped, and lose the line.  One rule: no write is lost or made twice, and a
+ * name is one thing.
+ */
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "lib/lab_check.h"
+#include "lib/proc.h"
+#include "lib/proxy.h"
+#include "lib/rig_gate.h"
+#include "lib/rig_number.h"
+#include "lib/rig_zookeeper.h"
+
+static struct lab_zookeeper server;
+static struct lab_proxy proxy;
+static char url[160];
+
+static void begin(const char *session)
+{
+    zookeeper_begin(&server);
+    snprintf(url, sizeof url, "%s/t?chroot=create&session=%s", server.url,
+             session);
+    rig_begin_at(url);
+}
+
+/* ---- processes ----------------------------------------------------------- */
+
+#define TURNS 20
+
+static hf_client *child_client(struct lab_proc *self)
+{
+    char line[PROC_LINE_MAX];
+    hf_client *c = NULL;
+    struct hf_client_options o = HF_CLIENT_OPTIONS_INIT;
+    o.patience_ms = RIG_PATIENCE_MS;
+    if (!proc_hear(self, line, RIG_PATIENCE_MS)) return NULL;
+    return hf_client_open(line, &o, &c, NULL) == HF_OK ? c : NULL;
+}
+
+static int child_counts(struct lab_proc *self, const void *arg)
+{
+    hf_client *c = child_client(self);
+    (void)arg;
+    if (!c) return 1;
+    for (int done = 0; done < TURNS;) {
+        int status = number_add(c);
+        if (status != HF_OK && status != HF_CHANGED) return 2;
+        done += status == HF_OK;
+    }
+    proc_say(self, "done");
+    hf_client_close(c);
+    return 0;
+}
+
+TEST(zookeeper_cell, counts_each_write_of_racing_processes_once)
+{
+    enum { PROCESSES = 3 };
+    static struct lab_proc p[PROCESSES];
+    for (int i = 0; i < PROCESSES; i++) proc_start(&p[i], child_counts, NULL);
+    begin("1h");
+    for (int i = 0; i < PROCESSES; i++) proc_say(&p[i], "%s", url);
+    for (int i = 0; i < PROCESSES; i++)
+        CHECK(proc_hears(&p[i], "done", 2 * RIG_PATIENCE_MS));
+    CHECK_INT(number_of(rig_client(NULL)), PROCESSES * TURNS);
+}
+
+/* Reads the version, and writes with it when it is asked to. */
+static int child_writes(struct lab_proc *self, const void *arg)
+{
+    char line[PROC_LINE_MAX];
+    struct hf_value v = HF_VALUE_INIT;
+    hf_client *c = child_client(self);
+    (void)arg;
+    if (!c || hf_value_read(c, "n", &v, NULL) != HF_OK) return 1;
+    proc_say(self, "read");
+    if (!proc_hear(self, line, 10 * RIG_PATIENCE_MS)) return 2;
+    int status = hf_value_write(c, "n", v.version, "stale", 5, 0, NULL, NULL);
+    proc_say(self, "%s", hf_status_name(status));
+    return 0;
+}
+
+static int has_one_session(void *arg)
+{
+    (void)arg;
+    return strstr(lab_zookeeper_say(&server, "dump"), "Ephemerals (1)")
+           != NULL;
+}
+
+/* Its session ends meanwhile, and the version is another. */
+TEST(zookeeper_cell, of_a_process_that_was_stopped_is_not_overwritten)
+{
+    static struct lab_proc p;
+    proc_start(&p, child_writes, NULL);
+    begin("2s");
+    hf_client *c = rig_client(NULL);
+    CHECK_INT(number_add(c), HF_OK);
+    proc_say(&p, "%s", url);
+    CHECK(proc_hears(&p, "read", RIG_PATIENCE_MS));
+    proc_signal(&p, SIGSTOP);
+    CHECK_INT(number_add(c), HF_OK);
+    CHECK(rig_until(has_one_session, NULL));
+    proc_signal(&p, SIGCONT);
+    proc_say(&p, "write");
+    CHECK(proc_hears(&p, hf_status_name(HF_CHANGED), RIG_PATIENCE_MS));
+    CHECK_INT(number_of(c), 2);
+}
+
+/* ---- the line ------------------------------------------------------------ */
+
+static hf_client *client_of_line(void)
+{
+    char line_url[160];
+    struct hf_client_options o = HF_CLIENT_OPTIONS_INIT;
+    proxy_begin(&proxy, server.port);
+    snprintf(line_url, sizeof line_url, "zookeeper://127.0.0.1:%d/t?session=1h",
+             proxy.port);
+    o.timeout_ms = 1000;
+    o.patience_ms = 5000;
+    return rig_client_at(line_url, &o);
+}
+
+/* Cut at many places of the exchange: what was told as written is there, once,
+ * and at most once what was in doubt. */
+static void cut_along_writes(enum lab_way way)
+{
+    long done = 0, doubt = 0, cuts = 0;
+    begin("1h");
+    hf_client *direct = rig_client(NULL);
+    CHECK_INT(number_add(direct), HF_OK);
+    hf_client *c = client_of_line();
+    CHECK_INT(number_add(c), HF_OK);
+    long before = 2;
+    for (long n = 1; n < 700; n += 23) {
+        proxy_arm(&proxy, way, n, n % 2 == 0);
+        int status = number_add(c);
+        if (status != HF_OK && status != HF_UNAVAILABLE && status != HF_CHANGED)
+            TEST_FAIL("cut after %ld: %s", n, hf_status_name(status));
+        cuts += atomic_load(&proxy.cuts);
+        done += status == HF_OK;
+        doubt += status != HF_OK;
+        long now = number_of(direct);
+        CHECK(now >= before + (status == HF_OK) && now <= before + 1);
+        before = now;
+    }
+    proxy_arm(&proxy, way, -1, 0);
+    printf("    %ld cuts: %ld written, %ld in doubt\n", cuts, done, doubt);
+    CHECK(cuts > 10);
+    CHECK(done > 0);
+}
+
+TEST(zookeeper_cell, is_written_once_all_along_the_calls)
+{
+    cut_along_writes(LAB_UP);
+}
+
+TEST(zookeeper_cell, is_written_once_all_along_the_answers)
+{
+    cut_along_writes(LAB_DOWN);
+}
+
+/* What happens while there is no line is found out when there is one. */
+TEST(zookeeper_cell, that_comes_to_zero_behind_a_cut_lets_the_waiter_go)
+{
+    static struct gate_wait w;
+    begin("1h");
+    hf_latch *latch = rig_latch(rig_client(NULL), "l");
+    CHECK_INT(hf_latch_set(latch, 1, NULL), HF_OK);
+    hf_latch *same = rig_latch(client_of_line(), "l");
+    CHECK_INT(rig_latch_left(same), 1);
+    gate_wait_latch(&w, same, RIG_PATIENCE_MS, NULL);
+    rig_pause_ms(200);
+    lab_proxy_sever(&proxy, 1);
+    CHECK_INT(hf_latch_down(latch, NULL, NULL), HF_OK);
+    lab_proxy_sever(&proxy, 0);
+    CHECK_INT(gate_ended(&w), HF_OK);
+}
+
+/* ---- one name, one kind -------------------------------------------------- */
+
+static struct {
+    hf_lock *lock;
+    hf_latch *latch;
+    atomic_int is_locked, is_latched;
+    atomic_int both, locked, latched;
+} pair;
+
+#define RACES 100
+
+static void locks(void *arg)
+{
+    (void)arg;
+    for (int i = 0; i < RACES; i++) {
+        if (hf_lock_try(pair.lock, NULL, NULL) != HF_OK) continue;
+        atomic_store(&pair.is_locked, 1);
+        rig_pause_ms(i % 4);
+        pair.both += atomic_load(&pair.is_latched);
+        pair.locked++;
+        atomic_store(&pair.is_locked, 0);
+        CHECK_INT(hf_lock_release(pair.lock, NULL, NULL), HF_OK);
+    }
+}
+
+static void latches(void *arg)
+{
+    (void)arg;
+    for (int i = 0; i < RACES; i++) {
+        if (hf_latch_set(pair.latch, 1, NULL) != HF_OK) continue;
+        atomic_store(&pair.is_latched, 1);
+        rig_pause_ms(i % 3);
+        pair.both += atomic_load(&pair.is_locked);
+        pair.latched++;
+        atomic_store(&pair.is_latched, 0);
+        CHECK_INT(hf_latch_delete(pair.latch, NULL, NULL), HF_OK);
+    }
+}
+
+TEST(zookeeper_cell, and_a_lock_never_have_a_name_at_the_same_time)
+{
+    begin("1h");
+    pair.lock = rig_lock(rig_client(NULL), "a");
+    pair.latch = rig_latch(rig_client(NULL), "a");
+    atomic_store(&pair.both, 0);
+    rig_spawn(locks, NULL);
+    rig_spawn(latches, NULL);
+    rig_join();
+    printf("    %d locked, %d latched\n", atomic_load(&pair.locked),
+           atomic_load(&pair.latched));
+    CHECK_INT(pair.both, 0);
+    CHECK(pair.locked > 0);
+    CHECK(pair.latched > 0);
+}
