@@ -86,8 +86,7 @@ static int child_writes(struct lab_proc *self, const void *arg)
 static int has_one_session(void *arg)
 {
     (void)arg;
-    return strstr(lab_zookeeper_say(&server, "dump"), "Ephemerals (1)")
-           != NULL;
+    return strstr(lab_zookeeper_say(&server, "dump"), "Ephemerals (1)") != NULL;
 }
 
 /* Its session ends meanwhile, and the version is another. */
