@@ -73,6 +73,9 @@ void hf__zookeeper_cell_bars(struct backend_conn *c, struct place *p);
 /* ---- swap.c ---- */
 /* Send the job's SWAP. */
 void hf__zookeeper_swap_send(struct backend_conn *c, struct sql_job *job);
+/* The answer to a multi: the error of the part that failed, and which one that
+ * is; 0: none has. */
+int32_t hf__zookeeper_multi_read(struct jute_in *in, int *which);
 /* The job's row is to be read again. */
 void hf__zookeeper_cell_again(struct backend_conn *c, struct sql_job *job);
 void hf__zookeeper_cell_refuse(struct sql_job *job, const char *what,

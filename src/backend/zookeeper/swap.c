@@ -88,8 +88,7 @@ static void result_skip(struct jute_in *in, int32_t type)
     if (type == ZK_SET_DATA) hf__zookeeper_in_stat(in, &stat);
 }
 
-/* The error of the part that failed, and which one that is; 0: none has. */
-static int32_t failed_part(struct jute_in *in, int *which)
+int32_t hf__zookeeper_multi_read(struct jute_in *in, int *which)
 {
     int32_t err = 0;
     for (int i = 0; !in->is_bad; i++) {
@@ -124,7 +123,8 @@ static void swapped(struct backend_conn *c, const struct call *call,
 {
     struct sql_job *job = call->cell;
     int which = 0;
-    int32_t err = a->err != ZK_OK ? a->err : failed_part(&a->body, &which);
+    int32_t err =
+        a->err != ZK_OK ? a->err : hf__zookeeper_multi_read(&a->body, &which);
     if (a->err == ZK_OK && a->body.is_bad) {
         hf__zookeeper_link_fail(c, HF_UNAVAILABLE, "swap: a strange answer");
         return;

@@ -1,5 +1,5 @@
 /*
- * zookeeper_fuzz.c: frames, lists and names as a server may send them.
+ * zookeeper_fuzz.c: frames, lists, results and names as a server may send them.
  *
  * Whatever the bytes are: nothing is read beyond them, a frame that was found
  * is found again when it comes byte by byte, and a node that is read as a name
@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "backend/zookeeper/cell.h"
 #include "backend/zookeeper/look.h"
 #include "backend/zookeeper/name.h"
 #include "backend/zookeeper/queue.h"
@@ -51,6 +52,15 @@ static void list_try(struct jute_in in)
     check(in.left <= from.left);
 }
 
+static void multi_try(struct jute_in in)
+{
+    size_t left = in.left;
+    int which = -1;
+    int32_t err = hf__zookeeper_multi_read(&in, &which);
+    check(in.left <= left);
+    check((err != 0) == (which >= 0));
+}
+
 static void data_try(struct jute_in in)
 {
     struct hf_info info = {.ttl_ms = 0};
@@ -79,6 +89,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         struct jute_in in = {.at = (const unsigned char *)bytes + at + 4,
                              .left = (size_t)len - 4};
         list_try(in);
+        multi_try(in);
         data_try(in);
         at += (size_t)len;
     }
