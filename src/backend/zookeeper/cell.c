@@ -188,8 +188,11 @@ static void lock_told(struct backend_conn *c, const struct call *call,
     struct jute_stat stat = {0};
     (void)c;
     if (a->err == ZK_OK) hf__zookeeper_in_stat(&a->body, &stat);
-    if (stat.children > 0) call->cell->priv |= CELL_IS_LOCKED;
-    if (a->err == ZK_NO_NODE) call->cell->priv |= CELL_IS_ALONE;
+    struct sql_job *job = call->cell;
+    if (stat.children > 0) job->priv |= CELL_IS_LOCKED;
+    if (stat.data_len > 0) job->priv |= CELL_IS_BARRED;
+    if (a->err == ZK_NO_NODE) job->priv |= CELL_IS_ALONE;
+    job->priv_ptr = (void *)(intptr_t)stat.version; /* for the swap */
 }
 
 static void read_put(struct backend_conn *c, enum zk_op op, const char *path,

@@ -21,10 +21,14 @@
 #define CELL_VERSION_END (INT32_MAX - 1000)
 
 /* sql_job.priv */
-#define CELL_READS 1u     /* a SWAP: the row is to be read again first */
-#define CELL_IS_LOCKED 2u /* a lock has the name */
-#define CELL_IS_ALONE 4u  /* there is no lock's node of the name */
-#define CELL_IS_USED 8u   /* it has the name already */
+#define CELL_READS 1u      /* a SWAP: the row is to be read again first */
+#define CELL_IS_LOCKED 2u  /* a lock has the name */
+#define CELL_IS_ALONE 4u   /* there is no lock's node of the name */
+#define CELL_IS_USED 8u    /* it has the name already */
+#define CELL_IS_BARRED 16u /* the lock's node has data of another program */
+
+/* Bytes of a record: a server drops a connection that sends it 1 MiB. */
+#define CELL_LEN_MAX 1000000
 
 struct place;
 

@@ -140,7 +140,7 @@ void hf__zookeeper_in_stat(struct jute_in *in, struct jute_stat *stat)
     stat->cversion = hf__zookeeper_in_int(in);
     (void)hf__zookeeper_in_int(in); /* aversion */
     stat->owner = hf__zookeeper_in_long(in);
-    (void)hf__zookeeper_in_int(in); /* length of its data */
+    stat->data_len = hf__zookeeper_in_int(in);
     stat->children = hf__zookeeper_in_int(in);
     stat->pzxid = hf__zookeeper_in_long(in);
 }

@@ -52,6 +52,7 @@ struct jute_stat {
     int64_t czxid, mzxid, ctime_ms, mtime_ms;
     int32_t version, cversion;
     int64_t owner; /* the session, if it is ephemeral */
+    int32_t data_len;
     int32_t children;
     int64_t pzxid;
 };

@@ -8,7 +8,8 @@
  * cannot be deleted: the lock's node is deleted, and made before if there is
  * none.  The next attempt at a lock makes it anew.  A lock's side of it is
  * hf__zookeeper_cell_bars(): it makes its node first, and then looks at the
- * cell; so the later of the two sees the earlier.
+ * cell; so the later of the two sees the earlier.  A node that has data was not
+ * made for locks alone, and is never deleted.
  */
 #include <stdio.h>
 #include <string.h>
@@ -146,15 +147,26 @@ void hf__zookeeper_swap_send(struct backend_conn *c, struct sql_job *job)
     const struct request *req = job->req;
     struct sql_row row = job->next;
     row.news += job->tell != SQL_TELL_NONE;
+    if (takes(job) && (job->priv & CELL_IS_BARRED)) {
+        hf__sql_refuse(job, HF_CONFLICT,
+                       "the node of that name has data of another program");
+        return;
+    }
     if (hf__sql_record_write(&row, row.waits_us, &c->cells.record) != HF_OK) {
         hf__sql_refuse(job, HF_NOMEM, "out of memory");
+        return;
+    }
+    if (c->cells.record.len > CELL_LEN_MAX) {
+        hf__sql_refuse(job, HF_UNAVAILABLE,
+                       "more is kept under the name than a node may have: "
+                       "change it less often");
         return;
     }
     struct jute_out *o = hf__zookeeper_call_begin(c, ZK_MULTI);
     if (takes(job)) {
         const char *path = hf__zookeeper_path(c, req->name, req->name_len);
         if (job->priv & CELL_IS_ALONE) create_put(c, o, path, "", 0);
-        delete_put(o, path, -1);
+        delete_put(o, path, (int32_t)(intptr_t)job->priv_ptr);
     }
     cell_put(c, o, job);
     part_begin(o, PART_END);

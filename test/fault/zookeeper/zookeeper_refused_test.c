@@ -7,7 +7,8 @@
 
 #include "lib/lab_check.h"
 #include "lib/refused.h"
-#include "lib/rig.h"
+#include "lib/rig_gate.h"
+#include "lib/rig_number.h"
 #include "lib/rig_zookeeper.h"
 
 static struct lab_zookeeper server;
@@ -61,6 +62,40 @@ TEST(zookeeper_refused, nodes_of_another_user_are_denied)
     hf_lock *other =
         rig_lock(rig_client_at(url_of("u:right@", "/own"), NULL), "a");
     CHECK_INT(hf_lock_try(other, NULL, NULL), HF_TAKEN);
+}
+
+/* What a latch would delete, to be alone with its name, is another's. */
+TEST(zookeeper_refused, a_node_with_data_is_a_conflict_and_stays)
+{
+    struct hf_error err = {0};
+    zookeeper_begin(&server);
+    rig_begin_at(server.url);
+    hf_client *c = rig_client_at(url_of("", "/a?chroot=create"), NULL);
+    CHECK_INT(number_add(c), HF_OK);
+    hf_client *inner = rig_client_at(url_of("", "/a/.cells"), NULL);
+    hf_latch *latch = rig_latch(inner, "n");
+    CHECK_INT(hf_latch_set(latch, 1, &err), HF_CONFLICT);
+    if (!strstr(err.text, "data of another")) TEST_FAIL("%s", err.text);
+    CHECK_INT(number_of(c), 1);
+}
+
+/* Values are a user's alone, too. */
+TEST(zookeeper_refused, values_of_another_user_are_denied)
+{
+    struct hf_value v = HF_VALUE_INIT;
+    struct hf_error err = {0};
+    zookeeper_begin(&server);
+    rig_begin_at(server.url);
+    hf_client *c = rig_client_at(url_of("", "/all?chroot=create"), NULL);
+    CHECK_INT(number_add(c), HF_OK);
+    hf_client *one = rig_client_at(url_of("u:right@", "/all"), NULL);
+    CHECK_INT(hf_value_write(one, "own", 0, "x", 1, 0, NULL, NULL), HF_OK);
+    CHECK_INT(hf_value_read(c, "own", &v, &err), HF_DENIED);
+    if (!strstr(err.text, "another ACL")) TEST_FAIL("%s", err.text);
+    CHECK_INT(hf_value_write(c, "own", 1, "y", 1, 0, NULL, &err), HF_DENIED);
+    CHECK_INT(hf_value_read(one, "own", &v, NULL), HF_OK);
+    CHECK_INT(v.len, 1);
+    hf_value_free(one, &v);
 }
 
 /* The lock a/b is the node a%2Fb, so nothing of ours is ever in a queue but its
