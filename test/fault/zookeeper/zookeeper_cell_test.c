@@ -178,6 +178,41 @@ TEST(zookeeper_cell, that_comes_to_zero_behind_a_cut_lets_the_waiter_go)
     CHECK_INT(gate_ended(&w), HF_OK);
 }
 
+/* ---- the store alone ----------------------------------------------------- */
+
+static struct fake_env env;
+
+static struct request value_request(enum verb verb)
+{
+    struct request req = {.verb = verb, .name = "n", .name_len = 1};
+    snprintf(req.owner, sizeof req.owner, "us:1");
+    req.attempt = 1;
+    req.version = HF_VALUE_ANY;
+    return req;
+}
+
+/* Without memory nothing is written, and with it all goes on. */
+TEST(zookeeper_cell, survives_the_lack_of_memory)
+{
+    static struct fake_answer answers[2];
+    begin("1h");
+    zookeeper_connect(&env, url);
+    for (int i = 0; i < 2; i++) {
+        struct request req = value_request(VERB_VALUE_WRITE);
+        req.attempt = (uint64_t)i + 1;
+        req.data = "x";
+        req.data_len = 1;
+        env.fail_allocs = i == 0;
+        fake_call(&env, &req, &answers[i]);
+        env.fail_allocs = 0;
+    }
+    CHECK(answers[0].reply.verdict >= V_ERROR);
+    CHECK_INT(answers[0].reply.status, HF_NOMEM);
+    CHECK_INT(answers[1].reply.verdict, V_GRANTED);
+    fake_close(&env);
+    CHECK_INT(env.allocs_open, 0);
+}
+
 /* ---- one name, one kind -------------------------------------------------- */
 
 static struct {
