@@ -442,11 +442,11 @@ static void many_update(struct engine *e, struct seat *s,
         hf__seat_step(e, s, &back);
 }
 
-/* A hold has it, from the store or handed over in the process. */
+/* The hold has the lock, from the store or handed over in the process. */
 static void turn_begun(struct engine *e, const struct seat *s)
 {
     s->entry->debt = 0;
-    if (hf__hold_passes(&s->hold) == 0)
+    if (s->hold.block == 0 || hf__hold_passes(&s->hold) == 0)
         s->entry->granted_us = (uint32_t)e->now_us;
 }
 
