@@ -215,18 +215,18 @@ class client
     }
 #endif
 
-    /* Without its password. */
+    /* The URL, without its password. */
     std::string_view url() const
     {
         return hf_client_url(core_->raw);
     }
-    /* All of these HF_CAP_* bits? */
+    /* Does the store have all of these HF_CAP_* bits? */
     bool can(unsigned caps) const
     {
         return (hf_client_caps(core_->raw) & caps) == caps;
     }
 
-    /* What it has done: hf_client_stats(). */
+    /* What the client has done: hf_client_stats(). */
     result<hf_stats> try_stats() const
     {
         hf_stats stats = HF_STATS_INIT;

@@ -58,7 +58,7 @@ class latch
         int status = hf_latch_set(handle_.get(), count, &err);
         return detail::ended(status, name(), err);
     }
-    /* What is left. */
+    /* Count down by one; gives what is left. */
     result<int64_t> try_count_down()
     {
         return ask(hf_latch_down);

@@ -136,7 +136,7 @@ class lock
             return failure(name(), err);
         return hold(handle_.core_of(), got);
     }
-    /* What the store knows about it. */
+    /* What the store knows about the lock. */
     result<hf_info> try_inspect()
     {
         hf_info info = HF_INFO_INIT;
@@ -145,7 +145,7 @@ class lock
             return failure(name(), err);
         return info;
     }
-    /* Take it away from its holder; true if there was one. */
+    /* Take the lock away from its holder; true if there was one. */
     result<bool> try_break()
     {
         int was_locked;

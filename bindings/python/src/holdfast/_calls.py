@@ -93,15 +93,15 @@ def token_open(client: Any) -> Any:
 
 
 def named(why: HoldfastError, name: str) -> HoldfastError:
-    """The same failure, with the name of the object in front."""
+    """The same failure, with the name of the object in front of its text."""
     return error_of(why.status, name, why.text)
 
 
 def wait_for(
     client: Any, name: str, begin: Begin, undo: Callable[[Any], None]
 ) -> Any:
-    """Run a call to its end on this thread.  If it is interrupted, the call is
-    cancelled, and `undo` is given what it may have got."""
+    """Run a call to its end on this thread.  An interrupt cancels the
+    call, and passes to `undo` what it may have acquired."""
     done = threading.Event()
     got: list[Any] = [None, None]
 

@@ -26,8 +26,8 @@ CLOSED = -13
 
 
 class Handle:
-    """The client in C, closed once.  An object of it is freed only while it is
-    open, for closing it frees them all."""
+    """The client in C, closed once.  Its objects are freed only while it is open,
+    because closing the client frees all of them."""
 
     def __init__(self, raw: Any, watcher: int) -> None:
         self.raw = raw
@@ -55,7 +55,7 @@ class Handle:
 
 
 class Base:
-    """What the clients of both kinds have: options, and the end."""
+    """What threads' and tasks' clients share: options, and closing."""
 
     _flags = 0
 
@@ -179,7 +179,7 @@ class Client(Base):
         return Value(self, key)
 
     def close(self) -> None:
-        """Release what is still held, and close.  Once is enough."""
+        """Release what is still held, and close; again, nothing happens."""
         self._end()
 
     def __enter__(self) -> "Client":

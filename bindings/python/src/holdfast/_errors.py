@@ -17,11 +17,11 @@ class HoldfastError(Exception):
 
 
 class Taken(HoldfastError):
-    """Another holder has it."""
+    """Another holder has the lock or the permits."""
 
 
 class Timeout(HoldfastError, TimeoutError):
-    """Another holder had it until the time was over."""
+    """The time was over while another holder still had the lock."""
 
 
 class Unavailable(HoldfastError):
@@ -29,15 +29,15 @@ class Unavailable(HoldfastError):
 
 
 class Lost(HoldfastError):
-    """It was taken away while it was held: stop touching the resource."""
+    """The hold was lost while it was held: stop touching the resource."""
 
 
 class Cancelled(HoldfastError):
-    """The caller cancelled it."""
+    """The caller cancelled the call."""
 
 
 class Expired(HoldfastError):
-    """It is not held any more: stop touching the resource."""
+    """The lease of the hold had ended: stop touching the resource."""
 
 
 class Invalid(HoldfastError, ValueError):
@@ -45,7 +45,7 @@ class Invalid(HoldfastError, ValueError):
 
 
 class NotOwner(HoldfastError):
-    """This holder does not hold it."""
+    """The caller does not hold the lock."""
 
 
 class Conflict(HoldfastError):
@@ -53,7 +53,7 @@ class Conflict(HoldfastError):
 
 
 class Denied(HoldfastError, PermissionError):
-    """The store does not permit it."""
+    """The store does not permit the request."""
 
 
 class Unsupported(HoldfastError):
@@ -69,7 +69,7 @@ class Closed(HoldfastError):
 
 
 class Changed(HoldfastError):
-    """It has changed since it was read."""
+    """The value has changed since it was read."""
 
 
 _classes: Dict[int, Type[HoldfastError]] = {
@@ -91,5 +91,5 @@ _classes: Dict[int, Type[HoldfastError]] = {
 
 
 def error_of(status: int, name: str, text: str) -> HoldfastError:
-    """The exception for a status; HoldfastError itself for one without class."""
+    """The exception for a status; HoldfastError itself if it has no class."""
     return _classes.get(status, HoldfastError)(status, name, text)

@@ -86,7 +86,7 @@ def client_changed(ev: Any, user: Any) -> None:
 
 
 class HoldBase:
-    """What a thread and a task can do with what they hold."""
+    """What the holds of threads and of tasks share."""
 
     def __init__(self, owner: Any, raw: Any) -> None:
         self._owner = owner  # the client, which must not be closed before
@@ -106,8 +106,8 @@ class HoldBase:
 
     @property
     def valid(self) -> float:
-        """Seconds that it is still valid, by the local clock: check it before
-        each protected write."""
+        """Seconds for which the hold is still valid, by the local clock: check it
+        before each protected write."""
         ms: int = library().hf_hold_valid_ms(self._raw)
         return float("inf") if ms == 2**63 - 1 else ms / 1000
 
@@ -153,11 +153,11 @@ class HoldBase:
         self._watcher = number
 
     def feed(self) -> None:
-        """Tell that the work makes progress, if it was acquired with `feed`."""
+        """Report progress of the work; for a hold acquired with `feed`."""
         check_bare(library().hf_hold_feed(self._raw), self._name)
 
     def ticket(self) -> str:
-        """Detach it: what another process needs to attach it."""
+        """Detach the hold; returns the ticket for another process."""
         out = ffi.new("char[192]")
         err = ffi.new("struct hf_error *")
         status = library().hf_hold_ticket(self._raw, out, 192, err)
@@ -166,7 +166,7 @@ class HoldBase:
         return text_of(out)
 
     def give_up(self) -> Any:
-        """The handle, which is no longer this object's."""
+        """Take the handle out of this object."""
         raw, self._raw = self._raw, ffi.NULL
         watchers.remove(self._watcher)
         self._owner = None
@@ -184,7 +184,7 @@ class Hold(HoldBase):
         check(status, self._name, err)
 
     def release(self) -> None:
-        """Give it up.  It is gone afterwards, whatever this raises."""
+        """Release the hold.  It is gone afterwards, whatever this raises."""
         err = ffi.new("struct hf_error *")
         status = library().hf_hold_release(self.give_up(), err)
         check(status, self._name, err)

@@ -65,7 +65,7 @@ def acquire_options(
 
 
 def release_quietly(raw: Any) -> None:
-    """Give up what an interrupted call has got."""
+    """Release what an interrupted call has acquired."""
     library().hf_hold_release(raw, ffi.NULL)
 
 
@@ -76,7 +76,7 @@ class _Acquirable(Owned):
     _ended: Any = None
 
     def _acquire(self, options: Any) -> Hold:
-        """On the main thread by a call that Ctrl-C can interrupt."""
+        """Acquire; on the main thread by a call that Ctrl-C can interrupt."""
         main = threading.current_thread() is threading.main_thread()
         if not main or options.flags & TRY:
             out = ffi.new("hf_hold **")
@@ -104,7 +104,7 @@ class _Acquirable(Owned):
         return Hold(self._client, out[0])
 
     def attach(self, ticket: str, *, lease: Seconds = 0) -> Hold:
-        """Take over what another process has detached."""
+        """Take over a hold that another process has detached."""
         return self._attach(ticket, lease)
 
 
@@ -162,7 +162,7 @@ class Lock(_Acquirable):
             return None
 
     def inspect(self) -> Info:
-        """Ask the store about it."""
+        """Ask the store about the lock."""
         info = made("hf_info")
         err = ffi.new("struct hf_error *")
         check(library().hf_lock_inspect(self.raw, info, err), self._name, err)
@@ -178,7 +178,7 @@ class Lock(_Acquirable):
         )
 
     def break_it(self) -> bool:
-        """Take it away from its holder; True if there was one."""
+        """Take the lock away from its holder; True if there was one."""
         was = ffi.new("int *")
         err = ffi.new("struct hf_error *")
         check(library().hf_lock_break(self.raw, was, err), self._name, err)

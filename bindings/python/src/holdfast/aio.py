@@ -1,4 +1,4 @@
-"""The same for asyncio: no thread, the client runs on the event loop.
+"""holdfast for asyncio: no thread, the client runs on the event loop.
 
     async with holdfast.aio.Client("redis://127.0.0.1") as client:
         async with client.lock("nightly") as hold:
@@ -40,7 +40,7 @@ def _nothing(_got: Any) -> None:
 
 
 def _release(raw: Any) -> None:
-    """Give up what a cancelled task has got; nothing waits for the answer."""
+    """Release what a cancelled task has acquired, without waiting."""
     library().hf_hold_release_start(raw, ffi.NULL, ffi.NULL, ffi.NULL)
 
 
@@ -112,7 +112,7 @@ class Hold(HoldBase):
         )
 
     async def release(self) -> None:
-        """Give it up.  It is gone afterwards, whatever this raises."""
+        """Release the hold.  It is gone afterwards, whatever this raises."""
         client: Client = self._owner
         raw = self.give_up()
         await _run(
@@ -164,7 +164,7 @@ class _Scoped:
         raise NotImplementedError
 
     async def try_acquire(self) -> Optional[Hold]:
-        """Try once; None if it cannot be had now."""
+        """Try once; None if another holder has it."""
         try:
             return await self.acquire(0)
         except Taken:
