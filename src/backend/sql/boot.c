@@ -1,6 +1,6 @@
 /*
  * boot.c: a database as a member of a quorum.  One rule: the marker is replaced
- * only if it is still the one that was decided on.
+ * only if it is still the one that was read.
  */
 #include <stdio.h>
 #include <string.h>
@@ -13,7 +13,7 @@ void hf__sql_boot_begin(struct sql_job *job)
     hf__sql_job_step(job, SQL_BOOT_READ);
 }
 
-/* A text that is no marker is refused, and not replaced. */
+/* Refuse a text that is not a marker, and leave it as it is. */
 static int marker_take(struct sql_job *job, const char *text, struct marker *m)
 {
     *m = (struct marker){0};

@@ -14,8 +14,8 @@ struct sql_core {
     struct backend_env *env;
     struct backend_conn *conn;
     const struct sql_driver *driver;
-    struct store *store;   /* the row that is being looked at */
-    struct request *first; /* submitted, no job yet */
+    struct store *store;   /* the row that is loaded */
+    struct request *first; /* submitted, without a job yet */
     struct request **last;
     struct sql_job *jobs; /* under way, the oldest first */
     struct sql_job **jobs_end;
@@ -23,19 +23,20 @@ struct sql_core {
     struct sql_watch *watches;
     struct sql_page *page; /* of LIST; NULL until the first */
     int is_busy;           /* in flush(): do not nest */
-    int quorum_of;         /* members of its quorum; 0: it is in none */
+    int quorum_of;         /* members of its quorum; 0 if it is in none */
     int member_is_meant;   /* member=ok */
     char member_fact[24];
     char where[SQL_WHERE_MAX];
 };
 
-/* Begin a statement of the job, or do so when start() has returned. */
+/* Start a statement of the job now or, inside start(), when that has
+ * returned. */
 void hf__sql_job_step(struct sql_job *job, enum sql_step step);
 
 /* Answer its request, and free it. */
 void hf__sql_job_finish(struct sql_job *job, const struct reply *reply);
 
-/* The same, with a reply that has nothing but this verdict. */
+/* The same, with a reply of this verdict alone. */
 void hf__sql_job_tell(struct sql_job *job, enum verdict verdict,
                       int64_t now_us);
 
@@ -58,7 +59,7 @@ void hf__sql_watch_done(struct sql_job *job);
 void hf__sql_watch_failed(struct sql_job *job);
 
 void hf__sql_watch_free_all(struct sql_core *core);
-/* What is left of a list that failed, or is repeated, is not shown again. */
+/* Empty the page: a list that failed or is repeated starts anew. */
 void hf__sql_page_begin(struct sql_core *core);
 void hf__sql_page_free(struct sql_core *core);
 

@@ -1,6 +1,6 @@
 /*
- * fast.c: see fast.h.  One rule: a refusal is decided as src/rules/store.c
- * does.
+ * fast.c: see fast.h.  One rule: a proposal is refused where src/rules/store.c
+ * would refuse it.
  */
 #include "backend/sql/fast.h"
 
@@ -25,7 +25,7 @@ int hf__sql_fast_is_refused(const struct request *req)
 
 int64_t hf__sql_fast_left_us(int64_t ends_us, int64_t now_us)
 {
-    /* ends_us is the millisecond behind the last one. */
+    /* ends_us is the first millisecond at which the hold is gone. */
     int64_t left_ms = ends_us / US_PER_MS - 1 - now_us / US_PER_MS;
     return left_ms > 0 ? left_ms * US_PER_MS : 0;
 }

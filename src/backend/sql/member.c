@@ -1,7 +1,8 @@
 /*
- * member.c: a database that is a member of a quorum, met by a client of that
- * database alone.  One rule: what a quorum decides is not granted past it; the
- * marker is read once, with the greeting, so that no lock pays for it.
+ * member.c: a database that is a member of a quorum refuses a client whose URL
+ * names that database alone.  One rule: nothing that a quorum decides is
+ * granted past it; the marker is read once, with the greeting, so that no lock
+ * pays for it.
  */
 #include <stdio.h>
 #include <string.h>
@@ -24,7 +25,8 @@ void hf__sql_member_met(struct sql_core *core, const char *marker)
     core->quorum_of = hf__marker_members(marker);
 }
 
-/* A client of the quorum asks by VERB_BOOT, and so does a probe. */
+/* Does the client use a member of a quorum by itself?  Clients of the quorum
+ * and probes ask by VERB_BOOT. */
 static int is_refusing(const struct sql_core *core)
 {
     return core->quorum_of > 1 && !core->member_is_meant

@@ -7,7 +7,7 @@
 #include "backend/sql/core.h"
 
 struct sql_page {
-    const struct sql_job *job; /* whose page it is now */
+    const struct sql_job *job; /* the LIST that it belongs to */
     size_t seen;               /* rows that came */
     size_t len;
     int64_t last_id;
@@ -26,7 +26,8 @@ void hf__sql_page_begin(struct sql_core *core)
     if (core->page) core->page->job = NULL;
 }
 
-/* The page of this job, empty if it was another's; NULL: no memory. */
+/* The page of this job, emptied if it belonged to another one; NULL without
+ * memory. */
 static struct sql_page *page_of(struct sql_core *core,
                                 const struct sql_job *job)
 {

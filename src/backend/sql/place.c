@@ -1,6 +1,6 @@
 /*
- * place.c: see place.h.  One rule: a bad option is refused before anything is
- * connected to, and a URL that asks for TLS never gets less.
+ * place.c: see place.h.  One rule: a bad option is refused before any server is
+ * contacted, and a URL that asks for TLS never gets less.
  */
 #include "backend/sql/place.h"
 
@@ -50,7 +50,7 @@ int hf__sql_place_session(const struct url *url, int *out, struct hf_error *err)
 
 /* ---- TLS ---- */
 
-/* An option is named that means nothing without TLS. */
+/* Refuse an option that means nothing without TLS. */
 static int tls_refuse(const struct url *url, struct hf_error *err)
 {
     for (size_t i = 0; i < url->options_len; i++)

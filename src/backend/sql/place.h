@@ -1,6 +1,6 @@
 /*
- * place.h: where a database server is, and how to get in: what the URLs of the
- * stores on such servers share.
+ * place.h: the address of a server and the login, as its URL has them; for the
+ * databases and etcd.
  */
 #ifndef HF_SQL_PLACE_H
 #define HF_SQL_PLACE_H
@@ -18,13 +18,13 @@ struct place_kind {
     const char *scheme; /* "postgres" */
     int port;
     const char *socket; /* what socket= names: "/directory" */
-    const char *create; /* what a schema= other than create is told */
+    const char *create; /* the end of the error text about schema= */
 };
 
 enum place_tls {
     PLACE_TLS_UNSAID, /* the URL says nothing about it */
     PLACE_TLS_OFF,
-    PLACE_TLS_ANY, /* with any certificate of the server */
+    PLACE_TLS_ANY, /* without a check of the certificate */
     PLACE_TLS_VERIFIED
 };
 
@@ -45,24 +45,26 @@ struct place {
     char *tls_ca, *tls_cert, *tls_key, *tls_key_password_file, *tls_name;
 };
 
-/* Read the URL.  What was read is to be freed also if this fails. */
+/* Read the URL.  The caller frees `p` also if this fails. */
 int hf__sql_place_read(struct place *p, struct backend_env *env,
                        const struct url *url, const struct place_kind *kind,
                        struct hf_error *err);
 void hf__sql_place_free(struct place *p);
 
-/* Read the option `key`, "on" or "off"; `otherwise` if it is not there. */
+/* Read the option `key`, "on" or "off"; `otherwise` if the URL does not have
+ * it. */
 int hf__sql_place_switch(const struct url *url, const char *key, int otherwise,
                          int *out, struct hf_error *err);
 
-/* Read the option session, which asks for no tables. */
+/* Read the option session; with session=on no tables are used. */
 int hf__sql_place_session(const struct url *url, int *out,
                           struct hf_error *err);
 
-/* The password, once more if it is kept in a file. */
+/* Read the password again if it is kept in a file. */
 int hf__sql_place_password(struct place *p, struct hf_error *err);
 
-/* What opens the client's key, or NULL; to be freed by hf__free_secret(). */
+/* The password of the client's key, or NULL; the caller frees it with
+ * hf__free_secret(). */
 char *hf__sql_place_key_password(const struct place *p);
 
 /* How long to wait before the next try, after this number of tries. */

@@ -13,14 +13,14 @@ struct sql_queue {
 
 void hf__sql_queue_push(struct sql_queue *q, struct sql_job *job);
 
-/* The first, or NULL. */
+/* Take the first job, or NULL. */
 struct sql_job *hf__sql_queue_take(struct sql_queue *q);
 
-/* Forget all of them; the core has them. */
+/* Empty the queue; the core still has the jobs. */
 void hf__sql_queue_drop(struct sql_queue *q);
 
-/* Fail those whose deadline has passed: `err` says why, and begins with
- * `where`.  Without a reason, the connection is not there yet.  Returns whether
+/* Fail the jobs whose deadline has passed: `err` says why, and begins with
+ * `where`; without an error the connection is not there yet.  Returns whether
  * there were any. */
 int hf__sql_queue_expire(struct sql_queue *q, int64_t now_us, const char *where,
                          const struct hf_error *err);

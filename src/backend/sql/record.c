@@ -1,5 +1,6 @@
 /*
- * record.c: see record.h.  One rule: bytes that we did not write are no row.
+ * record.c: see record.h.  One rule: bytes that holdfast has not written are
+ * refused.
  */
 #include "backend/sql/record.h"
 
@@ -40,7 +41,7 @@ static void plain_unpack(struct unpack *u, struct cell_plain *p)
     hf__rules_unpack_text(u, p->info, sizeof p->info);
 }
 
-/* The mark is written as the bytes that it is, without a length. */
+/* Write the mark, without a length before it. */
 static void mark_pack(struct cell_bytes *b)
 {
     for (size_t i = 0; i < MARK_LEN; i++)

@@ -1,6 +1,6 @@
 /*
- * row.c: a request about one name: read, apply, swap.  One rule: what the
- * engine is told is what the row that was stored says.
+ * row.c: a request about one name: read, apply, swap.  One rule: the engine
+ * gets the answer that belongs to the row that was stored.
  */
 #include <stdio.h>
 #include <string.h>
@@ -24,8 +24,8 @@ static int is_look(const struct request *req)
     }
 }
 
-/* One statement can decide it, unless the row says otherwise.  What the rules
- * refuse is left to them. */
+/* Can one statement decide the request, unless the row says otherwise? What the
+ * rules refuse is left to them. */
 static int is_fast(const struct sql_core *core, const struct request *req)
 {
     int takes = req->verb == VERB_PROPOSE || req->verb == VERB_RENEW;
@@ -53,8 +53,8 @@ void hf__sql_row_begin(struct sql_job *job)
 
 /* ---- what is told after the swap ---------------------------------------- */
 
-/* The store is loaded anew for other jobs meanwhile: keep what the reply
- * points to. */
+/* The store is loaded for other jobs before this one is answered: copy what the
+ * reply points to. */
 static void reply_keep(struct sql_job *job, struct reply *rep)
 {
     if (rep->text) {

@@ -1,6 +1,6 @@
 /*
- * said.c: see said.h.  One rule: whatever a server says, it is one line that
- * can be shown.
+ * said.c: see said.h.  One rule: a server's words become one line without
+ * control characters.
  */
 #include "backend/sql/said.h"
 

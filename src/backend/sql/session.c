@@ -1,6 +1,6 @@
 /*
- * session.c: see session.h.  Two rules: when the connection is lost, every row
- * is; and nothing is told as granted or renewed before the server has answered
+ * session.c: see session.h.  Two rules: when the connection is lost, all rows
+ * are lost; and a hold is granted or renewed only after the server has answered
  * on the very connection that has the lock.
  */
 #include "backend/sql/session.h"
@@ -11,7 +11,7 @@
 #include "base/math.h"
 #include "sys/clock.h"
 
-#define LOOK_US (500 * US_PER_MS) /* a session that ends tells nobody */
+#define LOOK_US (500 * US_PER_MS) /* the end of a session notifies no waiter */
 
 /* ---- rows ---- */
 
@@ -64,7 +64,8 @@ static struct session_row *row_make(struct session *s, const char *name,
     return row;
 }
 
-/* A row that is free has nothing to tell: numbers are the connection's. */
+/* A free row has nothing worth keeping: its numbers are those of the
+ * connection. */
 void hf__sql_session_drop(struct session *s, struct session_row **at)
 {
     struct session_row *row = *at;
@@ -84,7 +85,7 @@ int hf__sql_session_forget(struct session *s)
     return held;
 }
 
-/* The server knows of no lease of a session. */
+/* The server knows no leases of a session: end those that are over here. */
 struct session_row *hf__sql_session_expired(struct session *s)
 {
     int64_t now_us = hf__sql_session_now_us(s), next_us = TIME_NEVER;
@@ -196,7 +197,8 @@ struct session_row **hf__sql_session_row_of(struct session *s,
     return is_its ? at : NULL;
 }
 
-/* Another session has it, or it was given up meanwhile. */
+/* Refuse a swap: another session has the lock, or this one was given up
+ * meanwhile. */
 static void swap_refuse(struct session *s, struct sql_job *job)
 {
     struct reply rep = {.verdict = V_BUSY,
@@ -240,8 +242,8 @@ static int is_served(const struct request *req)
     }
 }
 
-/* Without a connection there is no hold, and its former holders are told so at
- * once; a look at a name of others waits for the server. */
+/* Without a connection no hold exists, and former holders get that answer at
+ * once; a question about another session's lock waits for the server. */
 static int is_over(const struct sql_job *job, int is_up)
 {
     const struct request *req = job->req;

@@ -60,7 +60,7 @@
 #define SQL_META_BOOT "boot"
 
 /* A waiter sets waits_us again before it is this old; an older one means that
- * nobody waits. */
+ * no client waits. */
 #define SQL_WAITS_RENEW_US (3 * US_PER_S)
 #define SQL_WAITS_LAPSE_US (10 * US_PER_S)
 #define SQL_PAGE_ROWS STORE_PAGE_ROWS /* rows of one LIST statement */
@@ -68,7 +68,7 @@
 /* A row as it was read, or as it is to be written.  What it points to is
  * borrowed for the call. */
 struct sql_row {
-    int is_there;    /* 0: there is no such row, and the rest is 0 */
+    int is_there;    /* 0: there is no such row; then all is 0 */
     int64_t id;      /* LIST only */
     int64_t version; /* in a SWAP: of the row that is to be replaced, 0: none */
     int64_t news;
@@ -173,7 +173,7 @@ struct sql_job {
     struct sql_core *core;
     struct request *req;
     enum sql_step step;
-    int is_look;          /* READ: nothing will be written */
+    int is_look;          /* READ: no SWAP will follow */
     int may_have_changed; /* a statement that writes was started, and has not
                            * been answered; a driver that knows better sets it
                            * to 0 */

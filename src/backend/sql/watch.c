@@ -138,7 +138,7 @@ void hf__sql_watch_news(struct sql_core *core, const struct sql_watch *w,
     core->env->handed(core->env, &h);
 }
 
-/* Waking may change the list: the one that was woken is not looked at again. */
+/* Waking may change the list: begin again, without those that were woken. */
 void hf__sql_watch_wake_all(struct sql_core *core)
 {
     for (struct sql_watch *w = core->watches; w; w = w->next) w->is_due = 1;
