@@ -196,7 +196,7 @@ static void canceled(struct backend_conn *c, struct watch *w, const char *why)
     if (*at) watch_drop(c, at);
 }
 
-/* Must the waiters ask again? Not after a swap that only kept a place in a
+/* Must the waiters ask again?  Not after a swap that only kept a place in a
  * queue. */
 static int is_news(struct watch *w, const Pb__Event *event)
 {

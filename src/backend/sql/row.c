@@ -24,8 +24,8 @@ static int is_look(const struct request *req)
     }
 }
 
-/* Can one statement decide the request, unless the row says otherwise? What the
- * rules refuse is left to them. */
+/* Can one statement decide the request, unless the row says otherwise?  What
+ * the rules refuse is left to them. */
 static int is_fast(const struct sql_core *core, const struct request *req)
 {
     int takes = req->verb == VERB_PROPOSE || req->verb == VERB_RENEW;

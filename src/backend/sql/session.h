@@ -93,7 +93,7 @@ void hf__sql_session_swapped(struct session *s, struct sql_job *job,
 struct session_row **hf__sql_session_row_of(struct session *s,
                                             const struct sql_job *job);
 
-/* Must the server be asked? So it must for a name that no hold of this
+/* Must the server be asked?  So it must for a name that no hold of this
  * connection has. */
 int hf__sql_session_is_foreign(struct session *s, const struct request *req);
 /* Answer such a request: `holder` (NULL if the name is free) has the lock, from
