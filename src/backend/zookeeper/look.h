@@ -1,4 +1,4 @@
-/* look.h: what is being looked at. */
+/* look.h: looks: reading a queue and the data of its first node. */
 #ifndef HF_ZOOKEEPER_LOOK_H
 #define HF_ZOOKEEPER_LOOK_H
 
@@ -7,14 +7,14 @@
 
 struct look {
     int tries;
-    char node[256]; /* the first of the queue */
+    char node[256]; /* the first node of the queue */
     struct hf_info info;
 };
 
-/* Fill `info` with what the data of a node say. */
+/* Fill `info` from the data of a node. */
 void hf__zookeeper_node_tell(struct hf_info *info, const char *node,
                              const char *data, size_t len);
-/* The same of the first of a queue, and that it has the lock. */
+/* The same for the first node of a queue, which has the lock. */
 void hf__zookeeper_holder_tell(struct hf_info *info, const char *node,
                                const char *data, size_t len,
                                const struct jute_stat *stat);

@@ -1,6 +1,6 @@
 /*
- * name.c: see name.h.  One rule: two names are never one node, and a name is
- * escaped in one way only.
+ * name.c: see name.h.  One rule: two names never have the same node, and a name
+ * is escaped in one way only.
  */
 #include "backend/zookeeper/name.h"
 
@@ -13,8 +13,8 @@
 #define SEQ_DIGITS 10
 #define SEEN_OF_OWNER 31
 
-/* Bytes that stay as they are.  The first of a name may not be '.': "." and
- * ".." are no nodes, and ours begin with it. */
+/* Bytes that are not escaped.  A leading '.' is: "." and ".." are not valid
+ * nodes, and holdfast's own nodes begin with it. */
 static int is_plain(unsigned char ch, int is_first)
 {
     if (ch == '.') return !is_first;
@@ -69,8 +69,8 @@ size_t hf__zookeeper_name_unescape(const char *node, size_t len,
     return n;
 }
 
-/* Of a session and an attempt in it there is one; the owner is in it so that
- * two clients that share a session by mistake differ. */
+/* There is one prefix for each attempt of a session; it has the owner, too, so
+ * that two clients that share a session by mistake differ. */
 void hf__zookeeper_name_prefix(const char *owner, uint64_t attempt,
                                int64_t session, char out[NODE_PREFIX_MAX])
 {

@@ -1,35 +1,36 @@
 /*
- * queue.h: looking at the queue of a lock: which node is before a place?
+ * queue.h: reading the queue of a lock, to find the node before a place.
  */
 #ifndef HF_ZOOKEEPER_QUEUE_H
 #define HF_ZOOKEEPER_QUEUE_H
 
 #include "backend/zookeeper/place.h"
 
-/* Ask for the nodes of its queue; what follows depends on its state. */
+/* Ask for the nodes of the place's queue; the next step depends on its
+ * state. */
 void hf__zookeeper_queue_look(struct backend_conn *c, struct place *p);
 
-/* The nodes of a queue, as a getChildren2 tells them. */
+/* The nodes of a queue, as getChildren2 lists them. */
 struct queue_view {
     int len;
     int is_missing; /* the lock has no node */
-    int lower;      /* how many have a lower number than one's own */
+    int lower;      /* number of nodes with a lower number than the own one */
     int has_own;
-    const char *strange; /* a node that is in no queue; or NULL */
+    const char *strange; /* a node that does not belong in a queue, or NULL */
     size_t strange_len;
-    const char *first; /* the lowest number's; borrowed */
+    const char *first; /* the node with the lowest number; borrowed */
     size_t first_len;
     int64_t first_seq;
-    const char *before; /* the highest below one's own; or NULL */
+    const char *before; /* the node right before the own one, or NULL */
     size_t before_len;
     int64_t before_seq;
-    const char *own; /* found by its prefix */
+    const char *own; /* the own node, found by its prefix */
     size_t own_len;
     int64_t pzxid; /* of the last change of the queue */
     int is_bad;
 };
 
-/* `prefix` and `seq`: one's own node, and its number if that is known, or
+/* `prefix` and `seq` tell the own node, and its number if that is known; else
  * NULL and INT64_MAX. */
 void hf__zookeeper_queue_read(struct jute_in *in, const char *prefix,
                               int64_t seq, struct queue_view *out);

@@ -1,5 +1,6 @@
 /*
- * session.h: the session: what owns the nodes, and until when that is sure.
+ * session.h: the session: it owns the nodes, and is known to last until some
+ * time.
  */
 #ifndef HF_ZOOKEEPER_SESSION_H
 #define HF_ZOOKEEPER_SESSION_H
@@ -13,50 +14,51 @@ struct job;
 #define SESSION_PASSWORD_MAX 64
 
 struct session {
-    int64_t asked_us; /* the time-out that is asked for */
-    int64_t id;       /* 0: there is none */
+    int64_t asked_us; /* the time-out to ask for */
+    int64_t id;       /* 0 if there is none */
     char password[SESSION_PASSWORD_MAX];
     size_t password_len;
     int64_t us;   /* its time-out, as the server gives it */
-    int64_t zxid; /* the last change that was seen */
-    int is_other; /* it is not the one of the link before */
+    int64_t zxid; /* the last change that this client has seen */
+    int is_other; /* another session than on the link before */
 
-    int64_t attached_us; /* this link's request for it was sent */
-    int64_t heard_us;    /* the last one that a server answered */
-    /* Calls of this link that were answered, the oldest first; not all. */
+    int64_t attached_us; /* when this link asked for the session */
+    int64_t heard_us;    /* the same, of the last answered request */
+    /* Some of the answered calls of this link, the oldest first. */
     struct session_mark {
         int64_t sent_us, answered_us;
     } marks[SESSION_MARKS];
     int marks_len;
-    int64_t proof_us;    /* the leader has heard of it since then */
-    int64_t beat_us;     /* the last heartbeat was sent; 0: none on this link */
-    int64_t answered_us; /* a write that was sent then was carried out */
+    int64_t proof_us;    /* the leader has heard of the session since then */
+    int64_t beat_us;     /* send of this link's last heartbeat; 0: none */
+    int64_t answered_us; /* when the last write that was carried out was sent */
     int is_beating;      /* a heartbeat is under way */
-    int64_t beat_due_us; /* the next one */
+    int64_t beat_due_us; /* when to send the next one */
 };
 
-/* Ask for it on a link that is connected.  0, or -1: no memory. */
+/* Ask for the session on a connected link.  0, or -1 without memory. */
 int hf__zookeeper_session_ask(struct backend_conn *c);
-/* The server's answer.  0, or -1: nonsense. */
+/* Take the server's answer.  0, or -1 if it cannot be read. */
 int hf__zookeeper_session_answer(struct backend_conn *c, struct jute_in in);
 
-/* A call that was sent then is answered, whatever it was. */
+/* A call that was sent at that time has an answer, of any kind. */
 void hf__zookeeper_session_mark(struct backend_conn *c, int64_t sent_us);
-/* A write that was sent then was carried out. */
+/* A write that was sent at that time was carried out. */
 void hf__zookeeper_session_proved(struct backend_conn *c, int64_t sent_us);
 
-/* All nodes of the session stay until then, at least; by the local clock. */
+/* All nodes of the session stay at least until this time of the local clock. */
 int64_t hf__zookeeper_session_sure_us(const struct backend_conn *c);
-/* The longest lease that it carries. */
+/* The longest lease that the session can cover. */
 int64_t hf__zookeeper_session_lease_us(const struct backend_conn *c);
 
-/* Is it sure for the whole lease of the job, and as fresh as that wants? */
+/* Does the session last for the whole lease of the job, by a proof that is
+ * fresh enough? */
 int hf__zookeeper_session_carries(const struct backend_conn *c,
                                   const struct job *job);
-/* The job waits until it is, in conn.proving. */
+/* Let the job wait in conn.proving until it does. */
 void hf__zookeeper_session_prove(struct backend_conn *c, struct job *job);
 
-/* The whole path of the node that heartbeats change. */
+/* The path of the node that heartbeats change. */
 const char *hf__zookeeper_session_path(struct backend_conn *c);
 
 int64_t hf__zookeeper_session_due_us(const struct backend_conn *c);

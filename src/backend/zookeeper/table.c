@@ -1,7 +1,7 @@
 /*
  * table.c: all places of a connection, by the node of their lock.  One rule: a
- * place that was dropped is found no more, and stays in memory until its last
- * call is answered.
+ * dropped place is not found any more, but stays in memory until its last call
+ * is answered.
  */
 #include <stdio.h>
 #include <string.h>
@@ -51,7 +51,7 @@ struct place *hf__zookeeper_place_find(struct backend_conn *c,
     return p;
 }
 
-/* 0, or -1: no memory. */
+/* 0, or -1 without memory. */
 static int table_grow(struct backend_conn *c)
 {
     struct places *t = &c->places;

@@ -1,6 +1,6 @@
 /*
  * url.c: hosts, root, session, login and TLS.  One rule: a bad option is
- * refused before anything is connected to, and a URL that asks for TLS never
+ * refused before any server is contacted, and a URL that asks for TLS never
  * gets less.
  */
 #include <stdio.h>
@@ -31,7 +31,7 @@ static int switch_read(const struct url *url, const char *key, int otherwise,
                          "url: %s: \"%.40s\" is neither on nor off", key, text);
 }
 
-/* An option is named that means nothing without TLS. */
+/* Refuse an option that means nothing without TLS. */
 static int tls_refuse(const struct url *url, struct hf_error *err)
 {
     for (size_t i = 0; i < url->options_len; i++)
