@@ -195,7 +195,7 @@ static inline void hf_client_options_init(struct hf_client_options *options)
 #define HF_CAP_QUEUE 0x1000u    /* HF_ORDER_FAIR and HF_ORDER_WRITERS */
 #define HF_CAP_PERMIT 0x2000u   /* HF_KIND_PERMIT */
 #define HF_CAP_TALLY 0x4000u    /* plain counters, latches, barriers */
-#define HF_CAP_IN_ORDER 0x8000u /* plain locks are always in order */
+#define HF_CAP_IN_ORDER 0x8000u /* plain locks serve waiters in order */
 #define HF_CAP_STOCK 0x10000u   /* sales: stock.h */
 
 /**
