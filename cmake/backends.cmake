@@ -88,11 +88,18 @@ macro(hf_without_modules paths)
   endforeach()
 endmacro()
 
-# Links a test with the module whose folder it is in: a test calls what the
-# library is without.
+# Links a test with the module whose folder it is in, or a unit test with the
+# module that names its folder (TESTS): it calls what the library is without.
 function(hf_link_module program)
   foreach(name IN LISTS HF_BACKEND_MODULES)
-    if("${ARGN}" MATCHES "/test/(unit/backend|fault|fuzz)/${name}/")
+    set(folders unit/backend/${name} fault/${name} fuzz/${name})
+    foreach(folder IN LISTS HF_MODULE_${name}_TESTS)
+      if(folder MATCHES "^unit/")
+        list(APPEND folders ${folder})
+      endif()
+    endforeach()
+    list(JOIN folders "|" folders)
+    if("${ARGN}" MATCHES "/test/(${folders})/")
       target_link_libraries(${program} PRIVATE store-${name})
     endif()
   endforeach()

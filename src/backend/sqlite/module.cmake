@@ -6,5 +6,5 @@ hf_backend(sqlite MODULE IF SQLITE_FOUND
   PROBES sqlite=sqlite::probe:
   CONTRACT sqlite
   PKG SQLITE
-  TESTS fault/mixed
+  TESTS fault/mixed unit/backend/sql
   USES backend/sql rules)
