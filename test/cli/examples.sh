@@ -175,6 +175,23 @@ for loop in uv event; do
     fi
 done
 
+# ---- oversell: six ways to sell, three of which sell too much -----------------
+example oversell
+expect 64 "oversell: usage" "$program"
+expect 1 "oversell: a bad URL" "$program" nowhere:
+check "oversell: it says which" err_has '^oversell: nowhere:: '
+expect 0 "oversell" "$program" "$redis"
+oversold() { awk -v way="$1" 'index($0, way) == 1 { print $(NF-2), $(NF-1) }' "$dir/out"; }
+for way in 'read, check, write' 'a mutex in each process' 'SET NX, and DEL too late'; do
+    # shellcheck disable=SC2046 # two numbers
+    set -- $(oversold "$way")
+    check "oversell: $way: more than there are" test "${2:-0}" -gt 0
+    check "oversell: $way: all of these are told" test "${1:-0}" -eq $((200 + ${2:-0}))
+done
+for way in 'a distributed lock' 'a version number' 'hf_stock_reserve()'; do
+    check "oversell: $way: all and no more" same '200 0' "$(oversold "$way")"
+done
+
 # ---- and no other ------------------------------------------------------------
 here=$(cd "$tests/../../examples" && echo *.c *.cpp | tr ' ' '\n' | LC_ALL=C sort |
     tr '\n' ' ' | sed 's/ $//')
