@@ -153,6 +153,24 @@ void stock_show_segment(uint32_t segment, const struct hf_stock_report *r,
     books_line(title, r);
 }
 
+/* Which of the ways to be wrong is it? */
+static void wrong_say(const char *sale, const struct hf_stock_report *r)
+{
+    int64_t moving = r->given - r->received;
+    if (r->quantity - moving != r->available + r->held + r->sold)
+        say_warn("%s: the numbers of a segment do not add up: something other "
+                 "than holdfast has changed its keys",
+                 sale);
+    else if (moving < 0)
+        say_warn("%s: %" PRId64 " units were received that no segment gave: a "
+                 "failover forgot it, and they are there twice",
+                 sale, -moving);
+    else
+        say_warn("%s: %" PRId64 " units were given and not received, and fewer "
+                 "are put aside: a failover lost the others",
+                 sale, moving);
+}
+
 int stock_show_books(const struct stock_call *c,
                      const struct hf_stock_report *r)
 {
@@ -170,6 +188,7 @@ int stock_show_books(const struct stock_call *c,
         books_line("total", r);
         end = stdout_end();
     }
+    if (!r->is_balanced) wrong_say(c->words[1], r);
     return end ? end : code;
 }
 

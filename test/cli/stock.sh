@@ -73,6 +73,23 @@ expect 1 "audit with books that do not balance" sh -c \
     "redis-cli -p $redis_port hincrby 'holdfast_stock:{s#0}' avail 1 >/dev/null
     \"$HOLDFAST\" stock audit s"
 check "shows the segment" grep -q '^0 .*WRONG$' "$dir/out"
+check "says that a number was changed" err_has 's: the numbers of a segment do not'
+
+# what a failover does to two segments that move units
+change() { # SEGMENT IN OUT AVAILABLE
+    for field in "in $2" "out $3" "avail $4"; do
+        # shellcheck disable=SC2086 # a field and a number
+        redis-cli -p "$redis_port" hincrby "holdfast_stock:{f#$1}" $field >/dev/null
+    done
+}
+expect 0 "another sale" stock create f 20 --segments 2
+change 1 2 0 2
+expect 1 "audit of units that are there twice" stock audit f
+check "names them" err_has 'f: 2 units were received that no segment gave'
+check "shows no segment as wrong" grep -Eq '^1 .*ok$' "$dir/out"
+change 0 0 5 -5
+expect 1 "audit of units that are lost" stock audit f
+check "names these" err_has 'f: 3 units were given and not received'
 
 # bad words: nothing is asked of a store
 HOLDFAST_URL=redis://127.0.0.1:1
