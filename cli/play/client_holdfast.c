@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 #include <unistd.h>
 
 #define LOOK_MS 3
@@ -31,6 +32,7 @@ struct holder {
     hf_lock *lock;
     hf_hold *hold;
     uint64_t fence;
+    uint64_t claim; /* the unique token of this hold, where there are claims */
     int64_t until_us; /* end of the hold as last reported; 0 if not held */
 };
 
@@ -91,6 +93,22 @@ static void open_resource(struct holder *h, const char *url)
         client_done(h->self, 1);
 }
 
+/* 63 random bits, never 0. */
+static uint64_t token_make(void)
+{
+    uint64_t token = 0;
+    while (getrandom(&token, sizeof(token), 0) != sizeof(token)) continue;
+    return token >> 1 | 1;
+}
+
+static void claim(struct holder *h)
+{
+    struct hf_error err = {0};
+    h->claim = token_make();
+    if (hf_guard_claim(h->resource, RESOURCE_NAME, h->claim, &err) != HF_OK)
+        client_event(h->self, EVENT_NOTE, record_now_us(), 0, 0, err.text);
+}
+
 /* A new holder shows its token to the resource before it reads there. */
 static void touch(struct holder *h)
 {
@@ -111,7 +129,10 @@ static void granted(struct holder *h)
     h->fence = hf_hold_fence(h->hold);
     h->until_us = 0;
     believes_say(h);
-    if (h->where[0] && h->fence) touch(h);
+    if (h->role->play->scene->has_claims)
+        claim(h);
+    else if (h->where[0] && h->fence)
+        touch(h);
     client_done(h->self, 1);
 }
 
@@ -158,8 +179,11 @@ static enum written guarded_set(struct holder *h, struct hf_error *err)
     char me = (char)('A' + h->role->number);
     if (place != ON_REDIS)
         return resource_guarded(place, h->where, h->fence, me);
-    int status =
-        hf_guard_set(h->resource, RESOURCE_NAME, h->fence, &me, 1, 0, err);
+    int status = h->role->play->scene->has_claims
+                     ? hf_guard_set_claimed(h->resource, RESOURCE_NAME,
+                                            h->claim, &me, 1, 0, err)
+                     : hf_guard_set(h->resource, RESOURCE_NAME, h->fence, &me,
+                                    1, 0, err);
     return status == HF_OK      ? WRITE_TAKEN
            : status == HF_STALE ? WRITE_STALE
                                 : WRITE_FAILED;

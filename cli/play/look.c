@@ -31,7 +31,8 @@ static int job_owner(const char *said)
 }
 
 /* The naive way stores the client's letter; holdfast a hash with a field
- * "<client uuid>:<holder>", and clients have the holders 1, 2, ... */
+ * "<client uuid>:<holder>", or a text "hf1:<client uuid>:<holder>:...".
+ * Clients have the holders 1, 2, ... */
 static int owner_of(const char *said)
 {
     if (stage.play->scene->has_jobs && !play_is_naive(stage.play))
@@ -39,10 +40,11 @@ static int owner_of(const char *said)
     if (play_is_naive(stage.play))
         return said[0] >= 'A' && said[1] == 0 ? client_lane(said[0] - 'A')
                                               : NO_LANE;
-    for (const char *at = said; (at = strchr(at, ':')) != NULL; at++) {
+    int is_text = strncmp(said, "hf1:", 4) == 0;
+    for (const char *at = said + 4 * is_text; (at = strchr(at, ':')); at++) {
         char *end;
         long holder = strtol(at + 1, &end, 10);
-        if (end > at + 1 && (*end == '\n' || *end == 0))
+        if (end > at + 1 && (*end == '\n' || *end == 0 || is_text))
             return client_lane(holder - 1);
     }
     return NO_LANE;
@@ -54,9 +56,8 @@ static void store_look(struct stock *s)
     if (s->is_down) return;
     if (s->look_fd < 0) s->look_fd = lab_ask_connect(NULL, s->redis.port);
     if (s->look_fd < 0) return;
-    lab_ask_say(s->look_fd,
-                play_is_naive(stage.play) ? "GET " LOCK_NAME
-                                          : "HKEYS " LOCK_NAME,
+    int is_string = play_is_naive(stage.play) || stage.play->scene->has_claims;
+    lab_ask_say(s->look_fd, is_string ? "GET " LOCK_NAME : "HKEYS " LOCK_NAME,
                 said, sizeof(said));
     int owner = owner_of(said);
     if (owner == s->owner) return;

@@ -269,7 +269,9 @@ static void client_connect(struct play *p, int client)
                 stage_fail(p, EXIT_BUG, "the quorum cannot be set up");
         }
         stage_tell(client, "url %s", url);
-        stage_answer(client);
+        if (!stage_answer(client))
+            stage_fail(p, EXIT_BUG, "client %c cannot use its URL",
+                       'A' + client);
     }
     if (!p->scene->has_resource) return;
     if (p->scene->place != ON_REDIS)
