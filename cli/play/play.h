@@ -61,7 +61,7 @@ struct scene {
     int is_fair;    /* holdfast's lock serves in the order of arrival */
     int has_resource; /* clients write to it */
     enum place place; /* of the resource; 0: a Redis server of its own */
-    int has_claims; /* holdfast's clients claim it, with unique tokens */
+    int has_claims;   /* holdfast's clients claim it, with unique tokens */
     int lease_ms;
     int is_fixed;      /* holdfast's way does not renew the lease */
     const char *query; /* of the URL of holdfast's clients, or NULL */
