@@ -9,6 +9,8 @@
 set -eu
 cd "$(dirname "$0")/.."
 HOLDFAST=${HOLDFAST:-build/holdfast}
+HOLDFAST_MODULE_PATH=${HOLDFAST_MODULE_PATH:-$(dirname "$HOLDFAST")/module}
+export HOLDFAST_MODULE_PATH
 # shellcheck disable=SC2046 # a word for each name
 [ $# -gt 0 ] || set -- $("$HOLDFAST" lab list -q)
 for name; do

@@ -250,8 +250,9 @@ static const char *const lab_about[] = {
     "store says; red, that two clients believe so; a veil, that a process is "
     "paused.",
     "The servers are redis-server, of the package of that name; "
-    "pause-postgres also starts PostgreSQL, and pause-sqlite needs sqlite3. "
-    "What is missing is named with its package.",
+    "pause-etcd starts etcd (etcd-server), pause-postgres PostgreSQL "
+    "(postgresql), and pause-sqlite runs sqlite3. What is missing is named "
+    "with its package.",
     NULL};
 
 static const struct term_row lab_exits[] = {

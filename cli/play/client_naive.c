@@ -6,6 +6,7 @@
 #include "play/client.h"
 
 #include "lab/ask.h"
+#include "play/etcd.h"
 #include "play/job.h"
 #include "play/resource.h"
 #include "lab/wait.h"
@@ -56,11 +57,23 @@ static void command_fill(const struct naive_client *c, const char *command,
     out[len] = 0;
 }
 
-/* The answer of one server.  A broken connection is opened again once. */
+static const char *etcd_ask(const struct naive_client *c, int port,
+                            const char *command)
+{
+    char me = (char)('A' + c->role->number);
+    int is_done = strcmp(command, "lock") == 0
+                      ? etcd_lock(port, me, c->role->lease_ms)
+                      : etcd_unlock(port);
+    return is_done ? "1" : "0";
+}
+
+/* The answer of one server.  A line that was broken is opened again once. */
 static const char *store_ask(struct naive_client *c, struct line *to,
                              const char *command)
 {
     char words[LAB_PROC_LINE_MAX];
+    if (c->role->play->scene->is_etcd && to != &c->resource)
+        return etcd_ask(c, to->port, command);
     command_fill(c, command, words, sizeof(words));
     for (int tries = 0; tries < 2; tries++) {
         if (to->fd < 0) to->fd = lab_ask_connect(NULL, to->port);

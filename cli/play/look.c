@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "lab/ask.h"
+#include "play/etcd.h"
 
 static int client_lane(long number)
 {
@@ -31,7 +32,7 @@ static int job_owner(const char *said)
 }
 
 /* The naive way stores the client's letter; holdfast a hash with a field
- * "<client uuid>:<holder>", or a text "hf1:<client uuid>:<holder>:...".
+ * "<client uuid>:<holder>", or a text that has this behind a first word.
  * Clients have the holders 1, 2, ... */
 static int owner_of(const char *said)
 {
@@ -40,7 +41,8 @@ static int owner_of(const char *said)
     if (play_is_naive(stage.play))
         return said[0] >= 'A' && said[1] == 0 ? client_lane(said[0] - 'A')
                                               : NO_LANE;
-    int is_text = strncmp(said, "hf1:", 4) == 0;
+    int is_text =
+        strncmp(said, "hf1:", 4) == 0 || strncmp(said, "holdfast1 ", 10) == 0;
     for (const char *at = said + 4 * is_text; (at = strchr(at, ':')); at++) {
         char *end;
         long holder = strtol(at + 1, &end, 10);
@@ -50,15 +52,23 @@ static int owner_of(const char *said)
     return NO_LANE;
 }
 
-static void store_look(struct stock *s)
+static void redis_look(struct stock *s, char *said, size_t size)
 {
-    char said[4096];
-    if (s->is_down) return;
     if (s->look_fd < 0) s->look_fd = lab_ask_connect(NULL, s->redis.port);
     if (s->look_fd < 0) return;
     int is_string = play_is_naive(stage.play) || stage.play->scene->has_claims;
     lab_ask_say(s->look_fd, is_string ? "GET " LOCK_NAME : "HKEYS " LOCK_NAME,
-                said, sizeof(said));
+                said, size);
+}
+
+static void store_look(struct stock *s)
+{
+    char said[4096] = "";
+    if (s->is_down) return;
+    if (stage.play->scene->is_etcd)
+        etcd_look(s->etcd.port, play_is_naive(stage.play), said, sizeof(said));
+    else
+        redis_look(s, said, sizeof(said));
     int owner = owner_of(said);
     if (owner == s->owner) return;
     s->owner = owner;
@@ -68,5 +78,6 @@ static void store_look(struct stock *s)
 void stage_look(void)
 {
     for (int i = 0; i < stage.stores_len; i++)
-        if (stage.stores[i].redis.pid > 0) store_look(&stage.stores[i]);
+        if (stage.stores[i].redis.pid > 0 || stage.stores[i].etcd.pid > 0)
+            store_look(&stage.stores[i]);
 }

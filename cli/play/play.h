@@ -54,6 +54,7 @@ struct scene {
     int naive_stores; /* if the naive way has fewer; 0: as many */
     int is_pair;    /* a primary and its replica, which clients reach through a
                   * proxy that pair_fails_over() turns round */
+    int is_etcd;    /* the store is a server of etcd; naive: "lock", "unlock" */
     int is_far;     /* client A reaches the store through a proxy that can delay
                   * what the store answers: line_delays() */
     int has_clocks; /* each store has its own: store_jumps() */

@@ -139,12 +139,17 @@ int stage_answer(int client)
 
 /* ---- the beginning ----------------------------------------------------- */
 
-static void lab_need(int status)
+static void package_need(int status, const char *package)
 {
     if (status == LAB_ABSENT)
-        stage_fail(stage.play, EXIT_UNREACHABLE,
-                   "%s: install the package redis-server", lab_error());
+        stage_fail(stage.play, EXIT_UNREACHABLE, "%s: install the package %s",
+                   lab_error(), package);
     if (status < 0) stage_fail(stage.play, EXIT_BUG, "%s", lab_error());
+}
+
+static void lab_need(int status)
+{
+    package_need(status, "redis-server");
 }
 
 static void clients_enter(struct play *p)
@@ -176,12 +181,16 @@ static void store_start(struct play *p, int i)
     else if (is_quorum)
         snprintf(name, sizeof(name), "Redis %d", i + 1);
     else
-        snprintf(name, sizeof(name), "the lock, on Redis");
+        snprintf(name, sizeof(name), "the lock, on %s",
+                 p->scene->is_etcd ? "etcd" : "Redis");
     s->lane = record_lane(&p->record, LANE_STORE, name);
     const char *const *args = is_quorum ? durable : p->scene->store_args;
     if (play_is_naive(p) && p->scene->naive_args) args = p->scene->naive_args;
     if (p->scene->has_clocks) lab_need(stage_clock(s));
-    lab_need(lab_server_start(&s->redis, args));
+    if (p->scene->is_etcd)
+        package_need(lab_etcd_start(&s->etcd, NULL), "etcd-server");
+    else
+        lab_need(lab_server_start(&s->redis, args));
 }
 
 /* Servers are forked before the threads of proxies are there. */
@@ -227,64 +236,6 @@ static void stores_start(struct play *p)
         lab_need(lab_proxy_start(&stage.front, stage.stores[0].redis.port));
 }
 
-/* The port at which a client finds a store. */
-static int client_port(const struct play *p, int client, int store)
-{
-    int is_behind = p->scene->is_pair || (p->scene->is_far && client == 0);
-    return is_behind ? stage.front.port : stage.stores[store].redis.port;
-}
-
-/* How many stores a client asks. */
-static int client_stores(const struct play *p)
-{
-    return p->scene->is_pair ? 1 : stage.stores_len;
-}
-
-/* The URL of holdfast's clients, for a machine that may be slow. */
-static void url_write(const struct play *p, int client, char *out, size_t size)
-{
-    int stores = client_stores(p);
-    size_t len =
-        (size_t)snprintf(out, size, "%s://", stores > 1 ? "redlock" : "redis");
-    for (int i = 0; i < stores; i++)
-        len += (size_t)snprintf(out + len, size - len, "%s127.0.0.1:%d",
-                                i ? "," : "", client_port(p, client, i));
-    snprintf(out + len, size - len, "?%s",
-             p->scene->query ? p->scene->query : "patience=20s&timeout=20s");
-}
-
-static void client_connect(struct play *p, int client)
-{
-    char url[256];
-    if (play_is_naive(p)) {
-        for (int i = 0; i < client_stores(p); i++) {
-            stage_tell(client, "store %d", client_port(p, client, i));
-            stage_answer(client);
-        }
-    } else {
-        url_write(p, client, url, sizeof(url));
-        if (client == 0 && client_stores(p) > 1) {
-            stage_tell(client, "init %s", url);
-            if (!stage_answer(client))
-                stage_fail(p, EXIT_BUG, "the quorum cannot be set up");
-        }
-        stage_tell(client, "url %s", url);
-        if (!stage_answer(client))
-            stage_fail(p, EXIT_BUG, "client %c cannot use its URL",
-                       'A' + client);
-    }
-    if (!p->scene->has_resource) return;
-    if (p->scene->place != ON_REDIS)
-        stage_tell(client, "resource %s", stage.where);
-    else
-        stage_tell(client,
-                   play_is_naive(p)
-                       ? "resource %d"
-                       : "resource redis://127.0.0.1:%d?timeout=20s",
-                   stage.resource.port);
-    stage_answer(client);
-}
-
 /* The record begins when all are on stage. */
 void stage_run(struct play *p)
 {
@@ -294,7 +245,7 @@ void stage_run(struct play *p)
     p->record.began_us = record_now_us();
     clients_enter(p);
     stores_start(p);
-    for (int i = 0; i < p->scene->clients; i++) client_connect(p, i);
+    for (int i = 0; i < p->scene->clients; i++) stage_connect(p, i);
     p->record.began_us = record_now_us();
     p->record.events_len = 0;
     stage_turn(stage_ms(60));

@@ -7,6 +7,7 @@
 #define HOLDFAST_CLI_PLAY_STAGE_H
 
 #include "lab/clock.h"
+#include "lab/etcd.h"
 #include "lab/proc.h"
 #include "lab/proxy.h"
 #include "lab/server.h"
@@ -27,6 +28,7 @@ struct actor {
 struct stock {
     struct lab_server redis;
     struct lab_clock clock; /* if the scene has clocks */
+    struct lab_etcd etcd;   /* instead of Redis, if the scene is on etcd */
     int lane;
     int look_fd; /* for looking at the lock; -1: not connected */
     int is_down;
@@ -48,6 +50,8 @@ extern struct stage stage; /* of this process: a run has one */
 
 /* Let time pass, while everything is heard and looked at. */
 void stage_turn(int64_t ms);
+/* play/connect.c: tell a client of its stores and of the resource. */
+void stage_connect(struct play *p, int client);
 /* Tell a client what to do; wait for its answer. */
 void stage_tell(int client, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
