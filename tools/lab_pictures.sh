@@ -16,5 +16,6 @@ export HOLDFAST_MODULE_PATH
 for name; do
     echo "$name"
     "$HOLDFAST" lab run "$name" -q --svg "docs/lab/$name.svg"
+    [ "$name" != pause ] || "$HOLDFAST" lab run pause -q --way holdfast \
+        --svg docs/lab/pause-holdfast.svg
 done
-"$HOLDFAST" lab run pause -q --way holdfast --svg docs/lab/pause-holdfast.svg

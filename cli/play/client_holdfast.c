@@ -57,11 +57,19 @@ static void trouble_say(struct holder *h, const struct hf_error *err)
     client_done(h->self, 0);
 }
 
+/* Threads of one process share what the first of them has opened. */
+static struct {
+    hf_client *client;
+    hf_lock *lock;
+} shared;
+
 static void open_lock(struct holder *h)
 {
     struct hf_lock_options o = HF_LOCK_OPTIONS_INIT;
     struct hf_error err = {0};
     if (h->role->play->scene->is_fair) o.order = HF_ORDER_FAIR;
+    h->client = shared.client;
+    h->lock = shared.lock;
     if (!h->client
         && (hf_client_open(h->url, NULL, &h->client, &err) != HF_OK
             || hf_lock_open_as(h->client, LOCK_NAME, &o, &h->lock, &err)
@@ -69,6 +77,8 @@ static void open_lock(struct holder *h)
         trouble_say(h, &err);
     else
         client_done(h->self, 1);
+    shared.client = h->client;
+    shared.lock = h->lock;
 }
 
 /* What an operator does first: the members are new, and may vote at once. */
@@ -141,7 +151,8 @@ static void acquire(struct holder *h, int64_t wait_ms)
     struct hf_acquire_options o = HF_ACQUIRE_OPTIONS_INIT;
     struct hf_error err = {0};
     o.lease_ms = h->role->lease_ms;
-    o.holder = (uint64_t)h->role->number + 1; /* the store shows it */
+    if (!h->role->play->scene->has_threads)       /* each is its own holder */
+        o.holder = (uint64_t)h->role->number + 1; /* the store shows it */
     o.wait_ms = wait_ms;
     if (wait_ms == 0) o.flags |= HF_ACQUIRE_TRY;
     if (h->role->play->scene->is_fixed) o.flags |= HF_ACQUIRE_FIXED;
@@ -253,7 +264,7 @@ static void line_obey(struct holder *h, char *line)
 
 int client_holdfast(struct lab_proc *self, const void *arg)
 {
-    static struct holder h;
+    static _Thread_local struct holder h;
     char line[LAB_PROC_LINE_MAX];
     h.self = self;
     h.role = arg;

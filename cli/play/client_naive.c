@@ -217,7 +217,7 @@ static void line_obey(struct naive_client *c, char *line)
 
 int client_naive(struct lab_proc *self, const void *arg)
 {
-    static struct naive_client c;
+    static _Thread_local struct naive_client c;
     char line[LAB_PROC_LINE_MAX];
     c.self = self;
     c.role = arg;

@@ -18,7 +18,8 @@ static int client_lane(long number)
     return stage.actors[number].lane;
 }
 
-/* Jobs are run by other programs: their owners are known by their order. */
+/* Jobs are run by other programs, and threads choose no number of their own:
+ * these owners are known by their order. */
 static int job_owner(const char *said)
 {
     static char seen[CAST_MAX][80];
@@ -36,7 +37,8 @@ static int job_owner(const char *said)
  * Clients have the holders 1, 2, ... */
 static int owner_of(const char *said)
 {
-    if (stage.play->scene->has_jobs && !play_is_naive(stage.play))
+    const struct scene *scene = stage.play->scene;
+    if ((scene->has_jobs || scene->has_threads) && !play_is_naive(stage.play))
         return job_owner(said);
     if (play_is_naive(stage.play))
         return said[0] >= 'A' && said[1] == 0 ? client_lane(said[0] - 'A')

@@ -15,6 +15,7 @@
 #include "common/exit.h"
 #include "lab/lab.h"
 #include "lab/wait.h"
+#include "play/threads.h"
 
 #define LOOK_MS 4
 /* Such an answer only a broken machine needs. */
@@ -152,18 +153,26 @@ static void lab_need(int status)
     package_need(status, "redis-server");
 }
 
+static void threads_enter(lab_proc_fn fn)
+{
+    struct actor *a = &stage.actors[0], *b = &stage.actors[1];
+    lab_need(threads_start(&a->proc, &a->role, &b->proc, &b->role, fn));
+}
+
 static void clients_enter(struct play *p)
 {
     char name[40];
+    int has_threads = p->scene->has_threads;
+    lab_proc_fn fn = play_is_naive(p) ? client_naive : client_holdfast;
     for (int i = 0; i < p->scene->clients; i++) {
         struct actor *a = &stage.actors[i];
-        snprintf(name, sizeof(name), "client %c", 'A' + i);
+        snprintf(name, sizeof(name), "%s %c", has_threads ? "thread" : "client",
+                 'A' + i);
         a->lane = record_lane(&p->record, LANE_CLIENT, name);
         a->role = (struct role){p, i, stage_ms(p->scene->lease_ms)};
-        lab_need(lab_proc_start(
-            &a->proc, play_is_naive(p) ? client_naive : client_holdfast,
-            &a->role));
+        if (!has_threads) lab_need(lab_proc_start(&a->proc, fn, &a->role));
     }
+    if (has_threads) threads_enter(fn);
 }
 
 static void store_start(struct play *p, int i)
