@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <unistd.h>
 
 #include "common/exit.h"
 #include "lab/lab.h"
@@ -218,9 +219,13 @@ static void place_need(enum place place, int status)
         stage_fail(stage.play, EXIT_UNREACHABLE,
                    "%s: this part cannot be played: install the package %s",
                    name, place == IN_SQLITE ? "sqlite3" : "postgresql");
+    /* Of root's processes, a database is the one that becomes another user. */
     if (status < 0)
-        stage_fail(stage.play, EXIT_BUG, "%s: cannot be made%s%s", name,
-                   lab_error()[0] ? ": " : "", lab_error());
+        stage_fail(stage.play, EXIT_BUG, "%s: cannot be made%s: %s", name,
+                   place == IN_POSTGRES && geteuid() == 0
+                       ? " (can the user postgres enter $TMPDIR?)"
+                       : "",
+                   lab_error());
 }
 
 static void resource_start(struct play *p)

@@ -7,6 +7,7 @@
 need_redis
 TMPDIR=$dir/tmp
 mkdir "$TMPDIR"
+chmod 711 "$dir" "$TMPDIR" # PostgreSQL runs as another user
 export TMPDIR
 is_clean() { [ -z "$(ls -A "$TMPDIR")" ]; }
 
