@@ -221,15 +221,17 @@ static int child_end(void *arg)
 static void supervise(void *arg)
 {
     const struct holder *h = arg;
-    char lease[32], path[512];
+    char lease[32], path[512], folder[256];
     const char *found = environment_get("PATH");
+    const char *its = environment_get("TMPDIR"); /* watch_begin() */
     snprintf(lease, sizeof(lease), "%lldms", (long long)h->role->lease_ms);
     snprintf(path, sizeof(path), "PATH=%s", found ? found : "/usr/bin:/bin");
     const char *const argv[] = {
         "holdfast", "--config",  "/dev/null", "run",       "-q",
         "--url",    h->url,      "--lease",   lease,       LOCK_NAME,
         "--",       job_argv[0], job_argv[1], job_argv[2], NULL};
-    const char *const env[] = {path, NULL};
+    snprintf(folder, sizeof(folder), "TMPDIR=%s", its ? its : "/tmp");
+    const char *const env[] = {path, folder, NULL};
     execve("/proc/self/exe", (char **)argv, (char **)env);
 }
 

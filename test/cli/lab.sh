@@ -41,7 +41,7 @@ check 'it is said which run that was' err_has 'late-release: --assert does not'
 none_of_lab() {
     for file in $(grep -l -s -a -e "TMPDIR=$TMPDIR" /proc/[0-9]*/environ); do
         case $(readlink "${file%environ}exe") in
-        *holdfast* | *redis*) return 1 ;;
+        *holdfast* | *redis* | *postgres*) return 1 ;;
         esac
     done
 }
@@ -52,6 +52,17 @@ for signal in INT KILL; do
     wait "$job" 2>/dev/null
     wait_for "$signal: no file is left behind" is_clean
     wait_for "$signal: no process is left behind" none_of_lab
+done
+
+chmod 711 "$dir" "$TMPDIR" # PostgreSQL runs as another user
+for name in supervisor pause-postgres; do
+    background "$HOLDFAST" lab run $name >"$dir/out" \
+        2>"$dir/err"
+    wait_for "$name: it has begun" grep -q 'belongs to client A' "$dir/out"
+    kill -KILL "$job"
+    wait "$job" 2>/dev/null
+    wait_for "$name: no file is left behind" is_clean
+    wait_for "$name: no process is left behind" none_of_lab
 done
 
 # ---- bad input --------------------------------------------------------------
