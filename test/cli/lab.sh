@@ -56,8 +56,7 @@ done
 
 chmod 711 "$dir" "$TMPDIR" # PostgreSQL runs as another user
 for name in supervisor pause-postgres; do
-    background "$HOLDFAST" lab run $name >"$dir/out" \
-        2>"$dir/err"
+    background "$HOLDFAST" lab run $name >"$dir/out" 2>"$dir/err"
     wait_for "$name: it has begun" grep -q 'belongs to client A' "$dir/out"
     kill -KILL "$job"
     wait "$job" 2>/dev/null
