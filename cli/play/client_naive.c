@@ -67,7 +67,7 @@ static const char *etcd_ask(const struct naive_client *c, int port,
     return is_done ? "1" : "0";
 }
 
-/* The answer of one server.  A line that was broken is opened again once. */
+/* The answer of one server.  A broken connection is opened again once. */
 static const char *store_ask(struct naive_client *c, struct line *to,
                              const char *command)
 {
