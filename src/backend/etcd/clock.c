@@ -1,6 +1,7 @@
 /*
  * clock.c: see clock.h.  One rule: a bound that was proved stays true, whatever
- * happens to the link or the leader; it only gets wider, as clocks drift.
+ * happens to the link or the leader; it only gets wider, as clocks drift, until
+ * a later reading contradicts it.
  */
 #include "backend/etcd/clock.h"
 
@@ -46,21 +47,33 @@ int hf__etcd_clock_bounds(const struct clock *k, int64_t left_s,
     return 1;
 }
 
-/* Old and new bounds are both true: keep the narrower ones. */
+void hf__etcd_bounds_take(struct clock_bounds *b,
+                          const struct clock_bounds *heard, int64_t at_us)
+{
+    int64_t low = hf__etcd_bounds_low(b, at_us);
+    int64_t high = hf__etcd_bounds_high(b, at_us);
+    int64_t heard_low = hf__etcd_bounds_low(heard, at_us);
+    int64_t heard_high = hf__etcd_bounds_high(heard, at_us);
+    if (heard_high < low || heard_low > high) {
+        *b = *heard;
+        return;
+    }
+    if (heard_low > low) {
+        b->low_us = heard->low_us;
+        b->low_at_us = heard->low_at_us;
+    }
+    if (heard_high < high) {
+        b->high_us = heard->high_us;
+        b->high_at_us = heard->high_at_us;
+    }
+}
+
 static void bounds_take(struct clock *k)
 {
-    int64_t now = hf__clock_us();
-    struct clock_bounds *b = &k->bounds, *h = &k->heard;
-    int is_old = k->has_bounds;
-    if (!is_old || hf__etcd_bounds_low(h, now) > hf__etcd_bounds_low(b, now)) {
-        b->low_us = h->low_us;
-        b->low_at_us = h->low_at_us;
-    }
-    if (!is_old
-        || hf__etcd_bounds_high(h, now) < hf__etcd_bounds_high(b, now)) {
-        b->high_us = h->high_us;
-        b->high_at_us = h->high_at_us;
-    }
+    if (k->has_bounds)
+        hf__etcd_bounds_take(&k->bounds, &k->heard, hf__clock_us());
+    else
+        k->bounds = k->heard;
     k->has_bounds = 1;
 }
 

@@ -87,5 +87,10 @@ int hf__etcd_clock_bounds(const struct clock *k, int64_t left_s,
                           struct clock_bounds *out);
 int64_t hf__etcd_bounds_low(const struct clock_bounds *b, int64_t at_us);
 int64_t hf__etcd_bounds_high(const struct clock_bounds *b, int64_t at_us);
+/* A later reading of the same clock: the narrower of each bound.  If they
+ * contradict each other, the leader's machine or this one was suspended in
+ * between, and its clock stood still: then only the later one is believed. */
+void hf__etcd_bounds_take(struct clock_bounds *b,
+                          const struct clock_bounds *heard, int64_t at_us);
 
 #endif

@@ -33,6 +33,35 @@ TEST(etcd_clock, is_known_less_well_later)
     CHECK(hf__etcd_bounds_high(&b, 60 * SECOND) > BASE + 90 * SECOND);
 }
 
+/* Each is narrower at one end. */
+TEST(etcd_clock, is_known_better_by_two_readings)
+{
+    struct clock_bounds b, later;
+    CHECK_INT(hf__etcd_clock_bounds(&k, 70, 0, 0, &b), 1);
+    CHECK_INT(
+        hf__etcd_clock_bounds(&k, 60, SECOND * 21 / 2, 12 * SECOND, &later), 1);
+    int64_t at = 12 * SECOND, low = hf__etcd_bounds_low(&b, at);
+    CHECK(low > hf__etcd_bounds_low(&later, at));
+    hf__etcd_bounds_take(&b, &later, at);
+    CHECK_INT(hf__etcd_bounds_low(&b, at), low);
+    CHECK_INT(hf__etcd_bounds_high(&b, at), hf__etcd_bounds_high(&later, at));
+}
+
+/* The leader's machine was suspended for 30 s; so was this one. */
+TEST(etcd_clock, is_told_by_the_later_reading_if_a_clock_stood_still)
+{
+    struct clock_bounds b, later;
+    CHECK_INT(hf__etcd_clock_bounds(&k, 70, 0, 0, &b), 1);
+    CHECK_INT(hf__etcd_clock_bounds(&k, 40, 60 * SECOND, 60 * SECOND, &later),
+              1);
+    hf__etcd_bounds_take(&b, &later, 60 * SECOND);
+    CHECK_INT(hf__etcd_bounds_low(&b, 60 * SECOND), BASE + 59 * SECOND);
+    CHECK_INT(hf__etcd_clock_bounds(&k, 5, 61 * SECOND, 61 * SECOND, &later),
+              1);
+    hf__etcd_bounds_take(&b, &later, 61 * SECOND);
+    CHECK(hf__etcd_bounds_high(&b, 61 * SECOND) >= BASE + 95 * SECOND);
+}
+
 /* A new leader has given it more, or it is gone: it tells nothing. */
 TEST(etcd_clock, is_not_told_by_a_lease_with_more_than_its_time_or_none)
 {
