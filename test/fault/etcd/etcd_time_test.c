@@ -98,8 +98,11 @@ static int long_leases(void)
     char list[4096];
     int n = 0;
     snprintf(list, sizeof list, "%s", lab_etcd_say(&server, "lease list"));
-    for (char *id = strtok(list, "\n"); id; id = strtok(NULL, "\n")) {
-        if (strspn(id, "0123456789abcdef") != strlen(id)) continue;
+    for (char *id = list, *next; *id; id = next) {
+        size_t len = strcspn(id, "\n");
+        next = id + len + (id[len] == '\n');
+        id[len] = '\0';
+        if (len == 0 || strspn(id, "0123456789abcdef") != len) continue;
         n += strstr(lab_etcd_say(&server, "lease timetolive %s", id),
                     "granted with TTL(2592000s)")
              != NULL;
