@@ -168,6 +168,22 @@ const struct database database_mysql = {
     .waits = mysql_waits,
 };
 
+/* ---- beside ShedLock: as above, in another table ---- */
+
+const struct database database_postgres_shedlock = {
+    .kind = "postgres-shedlock",
+    .format = "postgres://postgres@127.0.0.1:%d/postgres?layout=shedlock",
+    .port = postgres_port,
+    .ask = postgres_ask,
+};
+
+const struct database database_mysql_shedlock = {
+    .kind = "mysql-shedlock",
+    .format = "mysql://root@127.0.0.1:%d/holdfast?layout=shedlock",
+    .port = mysql_port,
+    .ask = mysql_ask,
+};
+
 /* ---- etcd: a waiter watches; what is asked is not SQL, but means that ---- */
 
 static struct lab_etcd etcd;

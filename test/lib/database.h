@@ -32,6 +32,9 @@ struct database {
 
 extern const struct database database_postgres, database_mysql;
 extern const struct database database_etcd;
+/* The same, with layout=shedlock; for what cut_along() claims. */
+extern const struct database database_postgres_shedlock;
+extern const struct database database_mysql_shedlock;
 
 /* ZooKeeper is no database: whatever is asked, the answer is the number of
  * nodes in its queues.  Its sessions are long, or end after 4 s. */

@@ -53,7 +53,7 @@ static hf_client *client_of_line(struct cut_rig *r)
 
 static void fence_rises(struct cut_rig *r, uint64_t fence)
 {
-    CHECK(fence > r->fence);
+    CHECK(rig_fence_rises(r->fence, fence));
     r->fence = fence;
 }
 

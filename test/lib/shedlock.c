@@ -181,6 +181,7 @@ static int64_t ttl_ms(hf_lock *l)
 
 void shed_hold_moves_the_end_and_leaves_the_row(const struct database *d)
 {
+    char was[SQL_MAX];
     begin(d);
     hf_lock *l = rig_lock(rig_client(NULL), "a");
     hf_hold *g = hold_of(l);
@@ -190,6 +191,9 @@ void shed_hold_moves_the_end_and_leaves_the_row(const struct database *d)
     CHECK(!strncmp(shed_row(d), "1|holdfast ", 11));
     CHECK_INT(hf_hold_release(g, NULL), HF_OK);
     CHECK(!strncmp(shed_row(d), "0|holdfast ", 11));
+    snprintf(was, sizeof was, "%s", shed_row(d));
+    CHECK_INT(rig_probe(l), HF_OK);
+    CHECK(strcmp(shed_row(d), was) != 0); /* a late copy does not know it */
 }
 
 static void row_see(const struct hf_info *info)

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "lib/database_cut.h"
 #include "lib/rig.h"
 #include "lib/shedlock.h"
 
@@ -53,6 +54,23 @@ TEST(postgres_shedlock, has_plain_locks_only)
 TEST(postgres_shedlock, names_are_text_of_64_bytes)
 {
     shed_names_are_short_text(D);
+}
+
+/* ---- the line ----------------------------------------------------------- */
+
+TEST(postgres_shedlock, line_that_is_cut_leaves_no_lock_along_the_requests)
+{
+    cut_along(&database_postgres_shedlock, LAB_UP, 20, 1);
+}
+
+TEST(postgres_shedlock, line_that_is_cut_leaves_no_lock_along_the_replies)
+{
+    cut_along(&database_postgres_shedlock, LAB_DOWN, 20, 1);
+}
+
+TEST(postgres_shedlock, line_that_is_cut_and_mended_keeps_a_holder)
+{
+    cut_keeps_a_holder(&database_postgres_shedlock);
 }
 
 /* ---- the table ---------------------------------------------------------- */
