@@ -54,7 +54,6 @@ int hf__mysql_greet(struct link *l)
         return hf__mysql_packet_send(l);
     }
     tables_make(l);
-    if (l->c->is_shed) say(l, ITEM_GREET, 1, hf__mysql_shed_probe);
     say(l, ITEM_GREET_SCHEMA, 1,
         l->c->is_shed ? hf__mysql_shed_table : hf__mysql_ask_schema);
     return hf__mysql_packet_send(l);
@@ -151,10 +150,8 @@ static void schema_check(struct link *l, MYSQL_RES *result)
 /* The table of ShedLock. */
 static void table_check(struct link *l, MYSQL_RES *result)
 {
-    struct fields f;
     int status;
-    (void)hf__mysql_row_next(result, &f);
-    const char *fault = hf__mysql_shed_fault(&f, &status);
+    const char *fault = hf__mysql_shed_fault(result, &status);
     if (fault) hf__mysql_link_fail(l, status, "%s", fault);
 }
 

@@ -5,6 +5,8 @@
  */
 #include "backend/mysql/shedlock.h"
 
+#include <strings.h>
+
 #include "backend/mysql/statement.h"
 
 #define CLOCK "TIMESTAMPDIFF(MICROSECOND,'1970-01-01',UTC_TIMESTAMP(6))"
@@ -13,11 +15,14 @@
 #define MICROSECONDS(column)                                                   \
     "COALESCE(LEAST(GREATEST(TIMESTAMPDIFF(MICROSECOND,'1970-01-01',l." column \
     "),0),7258118400000000),7258118400000000)"
+#define UNTIL MICROSECONDS("lock_until")
+#define AT MICROSECONDS("locked_at")
 #define BY "COALESCE(CAST(l.locked_by AS BINARY),'')"
+/* Of the one row that there may be: a sum has a row in any case, and needs no
+ * table of its own. */
 #define ANSWER                                                                 \
-    "SELECT " CLOCK                                                            \
-    ",ROW_COUNT(),l.name," MICROSECONDS("lock_until") "," MICROSECONDS(        \
-        "locked_at") "," BY " FROM (SELECT 1 AS one) d LEFT JOIN "
+    "SELECT " CLOCK ",ROW_COUNT(),MAX(l.name),MAX(" UNTIL "),MAX(" AT          \
+    "),MAX(" BY ") FROM shedlock l WHERE l.name="
 
 /* Columns of an answer. */
 enum {
@@ -69,7 +74,7 @@ static void add_by(struct text *t, const char *before, const char *by)
 
 static unsigned read_write(struct text *t, const struct request *req)
 {
-    add_name(t, ANSWER "shedlock l ON l.name=", req);
+    add_name(t, ANSWER, req);
     return 1;
 }
 
@@ -96,7 +101,7 @@ static unsigned update_write(struct text *t, const struct request *req,
     if (next->at_us >= 0) add_time(t, ",l.locked_at=" TIME, next->at_us);
     add_by(t, ",l.locked_by=_utf8mb4 ", next->by);
     add_name(t, " WHERE l.name=", req);
-    add_number(t, " AND " MICROSECONDS("lock_until") "=", next->seen_us);
+    add_number(t, " AND " UNTIL "=", next->seen_us);
     add_by(t, " AND " BY "=", next->seen);
     add(t, ";");
     return 1 + read_write(t, req);
@@ -104,10 +109,11 @@ static unsigned update_write(struct text *t, const struct request *req,
 
 static unsigned list_write(struct text *t, const struct request *req)
 {
-    add_number(t, ANSWER "(SELECT * FROM shedlock ORDER BY name LIMIT ",
+    add_number(t,
+               "SELECT " CLOCK ",0,l.name," UNTIL "," AT "," BY
+               " FROM shedlock l ORDER BY l.name LIMIT ",
                (int64_t)req->cursor);
     add_number(t, ",", SQL_PAGE_ROWS);
-    add(t, ") l ON TRUE ORDER BY l.name");
     return 1;
 }
 
@@ -180,28 +186,47 @@ void hf__mysql_shed_answer(struct sql_job *job, MYSQL_RES *result)
 
 /* ---- the table ---- */
 
-const char hf__mysql_shed_probe[] = "SELECT name FROM shedlock LIMIT 0";
+const char hf__mysql_shed_table[] = "SELECT * FROM shedlock LIMIT 0";
 
-#define HERE " WHERE TABLE_SCHEMA=DATABASE() AND TABLE_NAME='shedlock'"
-#define COLUMNS " FROM information_schema.COLUMNS" HERE " AND COLUMN_NAME "
-const char hf__mysql_shed_table[] =
-    "SELECT (SELECT COUNT(*) FROM information_schema.TABLES" HERE "),"
-    "(SELECT COUNT(*)" COLUMNS "IN ('name','lock_until','locked_at',"
-    "'locked_by')),(SELECT COUNT(*)" COLUMNS "IN ('lock_until','locked_at')"
-    " AND DATA_TYPE IN ('timestamp','datetime') AND DATETIME_PRECISION>=3),"
-    "(SELECT COUNT(*) FROM (SELECT INDEX_NAME"
-    " FROM information_schema.STATISTICS" HERE " GROUP BY INDEX_NAME"
-    " HAVING COUNT(*)=1 AND MAX(NON_UNIQUE)=0 AND MAX(COLUMN_NAME)='name'"
-    " AND COUNT(SUB_PART)=0) k),"
-    "(SELECT CHARACTER_MAXIMUM_LENGTH" COLUMNS "='locked_by')";
+#define BINARY_CHARSET 63
+#define CHARACTER_BYTES_MAX 4 /* of the connection's, utf8mb4 */
 
-const char *hf__mysql_shed_fault(const struct fields *f, int *status)
+static int is_time(const MYSQL_FIELD *f)
 {
-    struct shed_table table = {.is_there = hf__mysql_row_number(f, 0) != 0,
-                               .columns = hf__mysql_row_number(f, 1),
-                               .times = hf__mysql_row_number(f, 2),
-                               .keys = hf__mysql_row_number(f, 3),
-                               .by_length = hf__mysql_row_number(f, 4)};
+    return (f->type == MYSQL_TYPE_TIMESTAMP || f->type == MYSQL_TYPE_DATETIME)
+           && f->decimals >= 3;
+}
+
+static int64_t length_of(const MYSQL_FIELD *f)
+{
+    return (int64_t)f->length
+           / (f->charsetnr == BINARY_CHARSET ? 1 : CHARACTER_BYTES_MAX);
+}
+
+/* A column is of a unique key of its own, or of the primary key, which may have
+ * others. */
+static void column_see(const MYSQL_FIELD *f, struct shed_table *table,
+                       int *primary)
+{
+    int is_name = !strcasecmp(f->name, "name");
+    int is_moment =
+        !strcasecmp(f->name, "lock_until") || !strcasecmp(f->name, "locked_at");
+    int is_by = !strcasecmp(f->name, "locked_by");
+    table->columns += is_name || is_moment || is_by;
+    table->times += is_moment && is_time(f);
+    if (is_by) table->by_length = length_of(f);
+    if (f->flags & PRI_KEY_FLAG) *primary += is_name ? 1 : 2;
+    if (is_name && f->flags & UNIQUE_KEY_FLAG) table->keys++;
+}
+
+const char *hf__mysql_shed_fault(MYSQL_RES *result, int *status)
+{
+    struct shed_table table = {.is_there = result != NULL};
+    unsigned len = result ? mysql_num_fields(result) : 0;
+    const MYSQL_FIELD *fields = result ? mysql_fetch_fields(result) : NULL;
+    int primary = 0;
+    for (unsigned i = 0; i < len; i++) column_see(&fields[i], &table, &primary);
+    table.keys += primary == 1;
     return hf__sql_shed_table_fault(&table, status);
 }
 

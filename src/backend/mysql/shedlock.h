@@ -12,12 +12,11 @@
 /* What makes the table, NULL behind the last. */
 extern const char *const hf__mysql_shed_schema[];
 
-/* Fails if there is no such table, or no right to read it. */
-extern const char hf__mysql_shed_probe[];
-/* Columns: struct shed_table, in its order: why the table cannot be shared, or
- * NULL. */
+/* Asks for no row of the table, but for what is told of its columns: why it
+ * cannot be shared, or NULL.  Not by information_schema: that takes tables on
+ * disk, of which a MariaDB 10.11 was seen to crash. */
 extern const char hf__mysql_shed_table[];
-const char *hf__mysql_shed_fault(const struct fields *f, int *status);
+const char *hf__mysql_shed_fault(MYSQL_RES *result, int *status);
 
 /* Put the statements of the job into the packet, or answer it. */
 void hf__mysql_shed_pack(struct backend_conn *c, struct sql_job *job);

@@ -94,6 +94,10 @@ TEST(mysql_shedlock, table_that_cannot_be_shared_is_refused)
     shed_table_is_refused(D, url,
                           NAME UNTIL AT ", locked_by VARCHAR(64) NOT NULL",
                           HF_CONFLICT, "room for 255 characters");
+    shed_table_is_refused(D, url,
+                          "name VARCHAR(64) NOT NULL, x INT NOT NULL,"
+                          " PRIMARY KEY (name, x)" UNTIL AT BY,
+                          HF_CONFLICT, "its primary key");
     CHECK_STR(D->say("DROP TABLE shedlock;"
                      "CREATE TABLE shedlock (" NAME UNTIL AT BY ")"),
               "");
