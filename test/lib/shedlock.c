@@ -250,6 +250,35 @@ void shed_release_of_what_another_has_changes_nothing(const struct database *d)
     CHECK_STR(shed_row(d), "1|" HOST);
 }
 
+/* Whatever begins like a text of ours, and is none, is another's. */
+void shed_texts_of_others_are_foreign(const struct database *d)
+{
+    static const char *const texts[] = {
+        "",
+        "holdfast",
+        "holdfast ",
+        "holdfast x",
+        "holdfast - 0 0 9 0 0",
+        "holdfast x 1 2 3",
+        "holdfast x 1 2 3 4 -5",
+        "holdfast x 1 2 3 4 5tail",
+        "holdfast x 99999999999999999999 2 3 4 5",
+        "holdfast x 1 9223372036854775807 3 4 5",
+        "HOLDFAST x 1 2 3 4 5"};
+    struct hf_info info = HF_INFO_INIT;
+    begin(d);
+    hf_lock *l = rig_lock(rig_client(NULL), "a");
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
+        CHECK_INT(play(d, dialect_of(d)->lock, texts[i], HOUR_US), 1);
+        CHECK_INT(rig_acquire(l, 0, RIG_TRY, NULL), HF_TAKEN);
+        CHECK_INT(hf_lock_inspect(l, &info, NULL), HF_OK);
+        CHECK_INT(info.foreign, 1);
+        CHECK_STR(info.owner, texts[i]);
+        CHECK_INT(hf_lock_break(l, NULL, NULL), HF_OK);
+        CHECK_INT(rig_probe(l), HF_OK);
+    }
+}
+
 /* ---- taking turns ------------------------------------------------------- */
 
 static struct {

@@ -18,6 +18,7 @@ void shed_end_frees_it_and_a_late_unlock_does_not(const struct database *d);
 void shed_hold_moves_the_end_and_leaves_the_row(const struct database *d);
 void shed_holder_is_shown_listed_and_broken(const struct database *d);
 void shed_release_of_what_another_has_changes_nothing(const struct database *d);
+void shed_texts_of_others_are_foreign(const struct database *d);
 void shed_turns_are_counted_exactly(const struct database *d);
 void shed_has_plain_locks_only(const struct database *d);
 void shed_names_are_short_text(const struct database *d);

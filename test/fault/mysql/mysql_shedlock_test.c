@@ -46,6 +46,11 @@ TEST(mysql_shedlock, turns_with_shedlock_are_counted_exactly)
     shed_turns_are_counted_exactly(D);
 }
 
+TEST(mysql_shedlock, texts_of_other_programs_are_foreign)
+{
+    shed_texts_of_others_are_foreign(D);
+}
+
 TEST(mysql_shedlock, has_plain_locks_only)
 {
     shed_has_plain_locks_only(D);
