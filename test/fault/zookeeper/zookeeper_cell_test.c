@@ -193,23 +193,6 @@ TEST(zookeeper_cell, is_not_changed_by_what_comes_late)
     CHECK(doubt > 0);
 }
 
-/* What happens while there is no line is found out when there is one. */
-TEST(zookeeper_cell, that_comes_to_zero_behind_a_cut_lets_the_waiter_go)
-{
-    static struct gate_wait w;
-    begin("1h");
-    hf_latch *latch = rig_latch(rig_client(NULL), "l");
-    CHECK_INT(hf_latch_set(latch, 1, NULL), HF_OK);
-    hf_latch *same = rig_latch(client_of_line(1000, 5000), "l");
-    CHECK_INT(rig_latch_left(same), 1);
-    gate_wait_latch(&w, same, RIG_PATIENCE_MS, NULL);
-    rig_pause_ms(200);
-    lab_proxy_sever(&proxy, 1);
-    CHECK_INT(hf_latch_down(latch, NULL, NULL), HF_OK);
-    lab_proxy_sever(&proxy, 0);
-    CHECK_INT(gate_ended(&w), HF_OK);
-}
-
 /* ---- the store alone ----------------------------------------------------- */
 
 static struct fake_env env;
@@ -221,6 +204,30 @@ static struct request value_request(enum verb verb)
     req.attempt = 1;
     req.version = HF_VALUE_ANY;
     return req;
+}
+
+/* What happens while there is no line is found out when there is one. */
+TEST(zookeeper_cell, that_changes_behind_a_cut_wakes_those_that_wait)
+{
+    static struct fake_answer answer;
+    char line_url[160];
+    struct request req = {
+        .verb = VERB_WATCH, .kind = KIND_LATCH, .name = "l", .name_len = 1};
+    begin("1h");
+    hf_latch *latch = rig_latch(rig_client(NULL), "l");
+    CHECK_INT(hf_latch_set(latch, 1, NULL), HF_OK);
+    proxy_begin(&proxy, server.port);
+    snprintf(line_url, sizeof line_url, "zookeeper://127.0.0.1:%d/t?session=1h",
+             proxy.port);
+    zookeeper_connect(&env, line_url);
+    fake_call(&env, &req, &answer);
+    CHECK_INT(answer.reply.verdict, V_GRANTED);
+    int wakes = env.wakes;
+    lab_proxy_sever(&proxy, 1);
+    CHECK_INT(hf_latch_down(latch, NULL, NULL), HF_OK);
+    lab_proxy_sever(&proxy, 0);
+    fake_wait_wakes(&env, wakes + 1);
+    CHECK(!strcmp(env.woken, "l"));
 }
 
 /* Without memory nothing is written, and with it all goes on. */
