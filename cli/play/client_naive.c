@@ -6,10 +6,10 @@
 #include "play/client.h"
 
 #include "lab/ask.h"
+#include "lab/wait.h"
 #include "play/etcd.h"
 #include "play/job.h"
 #include "play/resource.h"
-#include "lab/wait.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -52,15 +52,16 @@ struct scene {
     int clients;      /* 1 to CAST_MAX */
     int stores;       /* 1 to STORES_MAX: of a quorum, or see is_pair */
     int naive_stores; /* if the naive way has fewer; 0: as many */
-    int is_pair;     /* a primary and its replica, which clients reach through a
+    int is_pair; /* a primary and its replica, which clients reach through a
                   * proxy that pair_fails_over() turns round */
-    int has_threads; /* the two clients are threads of one process */
-    int is_etcd;    /* the store is a server of etcd; naive: "lock", "unlock" */
-    int is_far;     /* client A reaches the store through a proxy that can delay
+    int is_far;  /* client A reaches the store through a proxy that can delay
                   * what the store answers: line_delays() */
-    int has_clocks; /* each store has its own: store_jumps() */
-    int has_jobs;   /* clients only run jobs, in their order: client_runs() */
-    int is_fair;    /* holdfast's lock serves in the order of arrival */
+    int is_etcd; /* the store is a server of etcd; naive: "lock", "unlock" */
+    int is_fair; /* holdfast's lock serves in the order of arrival */
+
+    int has_threads;  /* the two clients are threads of one process */
+    int has_clocks;   /* each store has its own: store_jumps() */
+    int has_jobs;     /* clients only run jobs, in their order: client_runs() */
     int has_resource; /* clients write to it */
     enum place place; /* of the resource; 0: a Redis server of its own */
     int has_claims;   /* holdfast's clients claim it, with unique tokens */
