@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "lib/database_cut.h"
+#include "lib/refused.h"
 #include "lib/rig.h"
 #include "lib/shedlock.h"
 
@@ -76,6 +77,38 @@ TEST(postgres_shedlock, line_that_is_cut_leaves_no_lock_along_the_replies)
 TEST(postgres_shedlock, line_that_is_cut_and_mended_keeps_a_holder)
 {
     cut_keeps_a_holder(&database_postgres_shedlock);
+}
+
+/* ---- the URL ------------------------------------------------------------ */
+
+TEST(postgres_shedlock, urls_that_contradict_themselves_are_invalid)
+{
+    url_is_bad("postgres://u@127.0.0.1:1/a?layout=java", "is not shedlock");
+    url_is_bad("postgres://u@127.0.0.1:1/a?layout=shedlock&session=on",
+               "has no table");
+    url_is_bad("postgres://u@127.0.0.1:1/a?layout=shedlock&member=ok",
+               "no member of a quorum");
+}
+
+static void statement_see(const char *statement, void *user)
+{
+    CHECK(!strncmp(statement, "CREATE TABLE IF NOT EXISTS shedlock ", 36));
+    ++*(int *)user;
+}
+
+TEST(postgres_shedlock, statement_of_its_table_is_told)
+{
+    struct hf_error err = {0};
+    int count = 0;
+    CHECK_INT(hf_schema_text("postgres://u@127.0.0.1:1/a?layout=shedlock",
+                             statement_see, &count, &err),
+              HF_OK);
+    CHECK_INT(count, 1);
+    CHECK_INT(hf_schema_text("postgres://u@127.0.0.1:1/a?layout=java",
+                             statement_see, &count, &err),
+              HF_INVALID);
+    CHECK(strstr(err.text, "has no layout \"java\"") != NULL);
+    CHECK_INT(count, 1);
 }
 
 /* ---- the table ---------------------------------------------------------- */
