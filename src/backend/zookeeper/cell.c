@@ -54,7 +54,7 @@ const char *hf__zookeeper_cell_path(struct backend_conn *c, const char *name,
     return c->path;
 }
 
-/* ---- which requests ---- */
+/* ---- which requests are for cells ---- */
 
 static int is_of_cells(enum lock_kind kind)
 {
@@ -82,7 +82,7 @@ int hf__zookeeper_cell_is_asked(const struct request *req)
     }
 }
 
-/* A lock that has the name is in its way. */
+/* Does a lock under this name rule out the request? */
 static int is_barred(const struct request *req)
 {
     switch (req->verb) {
@@ -120,7 +120,8 @@ void hf__zookeeper_cell_again(struct backend_conn *c, struct sql_job *job)
 static const char damaged[] =
     "what is stored under the name is damaged, or of a newer holdfast";
 
-/* As which kind the cell has the name, as a sentence; NULL: as none. */
+/* A sentence that says as which kind the cell has the name in use; NULL if it
+ * does not. */
 static const char *used_as(struct backend_conn *c, const char *name, size_t len,
                            const struct sql_row *row, int64_t now_us)
 {
@@ -136,7 +137,8 @@ static const char *used_as(struct backend_conn *c, const char *name, size_t len,
     return hf__rules_use_conflict(c->cells.store, now_us, &like);
 }
 
-/* No time in the cell is later than the one by which it was decided on. */
+/* The rules decide at a time that is not before the one in the record: so no
+ * time in a cell is later than that of its last change. */
 static void row_answer(struct backend_conn *c, struct sql_job *job,
                        const char *data, size_t len, int64_t version)
 {
@@ -148,7 +150,7 @@ static void row_answer(struct backend_conn *c, struct sql_job *job,
         return;
     }
     row.version = version;
-    /* The time by which it is decided goes into the record. */
+    /* The record will say at what time this was decided. */
     row.waits_us = max64(low_us, told_us);
     if (is_barred(job->req)
         && used_as(c, job->req->name, job->req->name_len, &row, row.waits_us))
@@ -218,7 +220,8 @@ static void read_send(struct backend_conn *c, struct sql_job *job)
 
 /* ---- sending ---- */
 
-/* The write that the reads are behind.  It is a heartbeat, too. */
+/* The write behind which the reads are sent was answered.  It is a heartbeat,
+ * too. */
 static void proved(struct backend_conn *c, const struct call *call,
                    struct answer *a)
 {
@@ -269,7 +272,7 @@ void hf__zookeeper_cells_run(struct backend_conn *c)
     while ((job = hf__sql_queue_take(&c->cells.queue))) job_send(c, job);
 }
 
-/* ---- what fails ---- */
+/* ---- failures ---- */
 
 void hf__zookeeper_cells_fail(struct backend_conn *c, int status,
                               const char *text)

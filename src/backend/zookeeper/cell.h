@@ -1,6 +1,6 @@
 /*
- * cell.h: counters, latches, barriers, values and guarded values: the rules of
- * src/rules over one node, by the core of src/backend/sql.
+ * cell.h: cells: counters, latches, barriers, values and guarded values.  The
+ * core of src/backend/sql reads one node, applies src/rules, and swaps it.
  *
  *   ROOT/.cells/NAME   the record (backend/sql/record.h); its version is the
  *                      node's version and one
@@ -16,16 +16,16 @@
 #include "base/request.h"
 
 #define CELLS_NODE "/.cells"
-/* The server's version numbers go round at INT32_MAX: the node is made anew
- * before, in the same multi. */
+/* The server's version numbers wrap around at INT32_MAX.  Before that the node
+ * is made anew, in the same multi as the swap. */
 #define CELL_VERSION_END (INT32_MAX - 1000)
 
 /* sql_job.priv */
-#define CELL_READS 1u      /* a SWAP: the row is to be read again first */
+#define CELL_READS 1u      /* a SWAP: read the row again first */
 #define CELL_IS_LOCKED 2u  /* a lock has the name */
-#define CELL_IS_ALONE 4u   /* there is no lock's node of the name */
-#define CELL_IS_USED 8u    /* it has the name already */
-#define CELL_IS_BARRED 16u /* the lock's node has data of another program */
+#define CELL_IS_ALONE 4u   /* the name has no lock's node */
+#define CELL_IS_USED 8u    /* the cell has the name already */
+#define CELL_IS_BARRED 16u /* the lock's node has another program's data */
 
 /* Bytes of a record: a server drops a connection that sends it 1 MiB. */
 #define CELL_LEN_MAX 1000000
@@ -35,58 +35,58 @@ struct place;
 /* A name that is waited for. */
 struct cell_watch {
     struct cell_watch *next;
-    struct sql_watch *w; /* NULL: not waited for any more */
-    struct sql_job *job; /* the WATCH that is to be answered; or NULL */
+    struct sql_watch *w; /* NULL once no client waits for it */
+    struct sql_job *job; /* the WATCH that awaits its answer, or NULL */
     unsigned calls;      /* under way */
-    int is_arming;       /* it is being read, which sets the watch anew */
+    int is_arming;       /* a read is under way, which sets the watch */
     int is_missed;       /* changes may have been missed */
-    int64_t news;        /* as last seen; -1: there is no cell */
+    int64_t news;        /* of the cell, as last seen; -1 without a cell */
     char path[];
 };
 
 struct cells {
     struct sql_core *core;
-    struct sql_queue queue;   /* jobs of which a call is to be sent */
-    struct cell_bytes record; /* that is being written */
-    struct store *store;      /* for looks at cells beside the core's */
+    struct sql_queue queue;   /* jobs that wait to be sent */
+    struct cell_bytes record; /* the record to write */
+    struct store *store;      /* for reads outside the core */
     struct cell_watch *watches;
 };
 
-/* 0, or -1: no memory. */
+/* 0, or -1 without memory. */
 int hf__zookeeper_cells_open(struct backend_conn *c);
 void hf__zookeeper_cells_close(struct backend_conn *c);
 
-/* Is it a request for them? */
+/* Is this request for a cell? */
 int hf__zookeeper_cell_is_asked(const struct request *req);
 /* Send what the jobs need, if the link is up. */
 void hf__zookeeper_cells_run(struct backend_conn *c);
-/* The link is lost, or none will come: fail them. */
+/* The link is lost, or none will come: fail all jobs. */
 void hf__zookeeper_cells_fail(struct backend_conn *c, int status,
                               const char *text);
 int64_t hf__zookeeper_cells_due_us(const struct backend_conn *c);
-/* Answer those whose time is over; 1 if the link is to be given up. */
+/* Answer the jobs whose deadline has passed; 1 if the link must be given up. */
 int hf__zookeeper_cells_expire(struct backend_conn *c, int64_t now_us);
 
-/* The whole path of a cell: lent until the next call. */
+/* The path of a cell; valid until the next call. */
 const char *hf__zookeeper_cell_path(struct backend_conn *c, const char *name,
                                     size_t len);
-/* Read the cell of a place's name: if it is in use as another kind, the
- * proposal is refused, and the place is left. */
+/* Read the cell of a place's name.  If the name is in use as another kind,
+ * refuse the proposal and leave the place. */
 void hf__zookeeper_cell_bars(struct backend_conn *c, struct place *p);
 
 /* ---- swap.c ---- */
 /* Send the job's SWAP. */
 void hf__zookeeper_swap_send(struct backend_conn *c, struct sql_job *job);
-/* The answer to a multi: the error of the part that failed, and which one that
- * is; 0: none has. */
+/* Read the answer to a multi: the error of the part that has failed, and its
+ * index; 0 if all were carried out. */
 int32_t hf__zookeeper_multi_read(struct jute_in *in, int *which);
-/* The job's row is to be read again. */
+/* Read the job's row again. */
 void hf__zookeeper_cell_again(struct backend_conn *c, struct sql_job *job);
 void hf__zookeeper_cell_refuse(struct sql_job *job, const char *what,
                                int32_t err);
 
 /* ---- watch.c ---- */
-/* The job is a WATCH or an UNWATCH. */
+/* Begin a job that is a WATCH or an UNWATCH. */
 void hf__zookeeper_watch_begin(struct backend_conn *c, struct sql_job *job);
 void hf__zookeeper_watch_end(struct backend_conn *c, struct sql_job *job);
 void hf__zookeeper_watch_unref(struct backend_conn *c, struct cell_watch *cw);

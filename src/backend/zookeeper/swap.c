@@ -1,7 +1,6 @@
 /*
  * swap.c: replacing a cell.  One rule: all parts of a multi are carried out, or
- * none; what would be done twice if it came late names the version that it
- * replaces.
+ * none; a part that must not be repeated names the version that it replaces.
  *
  * Where a swap brings the name into use, no lock may have the name: its node
  * must have no children.  A multi cannot ask for that, but a node with children
@@ -54,8 +53,8 @@ static void set_put(struct jute_out *o, const char *path, const void *data,
     hf__zookeeper_out_int(o, version);
 }
 
-/* Does it bring the name into use?  Where it is in use, no lock came in
- * between, for the cell is still the one that was read. */
+/* Does the swap put the name to use? If the name is in use already, no lock
+ * came in between, for the cell is still the one that was read. */
 static int takes(const struct sql_job *job)
 {
     return job->is_used && !(job->priv & CELL_IS_USED)
@@ -109,7 +108,7 @@ int32_t hf__zookeeper_multi_read(struct jute_in *in, int *which)
     return err;
 }
 
-/* Others were faster, with the cell or with the lock's node. */
+/* Has another client changed the cell or the lock's node meanwhile? */
 static int is_overtaken(const struct sql_job *job, int32_t err, int which)
 {
     int parts = takes(job) ? 1 + ((job->priv & CELL_IS_ALONE) != 0) : 0;

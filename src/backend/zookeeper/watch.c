@@ -1,7 +1,7 @@
 /*
- * watch.c: names that are waited for in their cells.  One rule: the server's
- * watch is set by the same read that tells what is there, so nothing that comes
- * later is missed; and it fires once, so it is set again by the next read.
+ * watch.c: watches on cells, for waiting clients.  One rule: the server's watch
+ * is set by the same read that tells what is there, so nothing that comes later
+ * is missed; and it fires once, so it is set again by the next read.
  */
 #include <stdio.h>
 #include <string.h>
@@ -31,7 +31,7 @@ void hf__zookeeper_watches_free(struct backend_conn *c)
     while (c->cells.watches) watch_drop(c, &c->cells.watches);
 }
 
-/* ---- what is there ---- */
+/* ---- reading the cell ---- */
 
 static void armed(struct backend_conn *c, struct cell_watch *cw, int64_t news)
 {
@@ -50,7 +50,7 @@ static void refused(struct backend_conn *c, struct cell_watch *cw, int32_t err)
 {
     struct cell_watch **at = &c->cells.watches;
     struct sql_job *job = cw->job;
-    if (!job) { /* those that wait ask again from time to time */
+    if (!job) { /* waiters ask again from time to time */
         cw->is_arming = 0;
         return;
     }
@@ -98,7 +98,7 @@ static void told(struct backend_conn *c, const struct call *call,
         return;
     }
     const char *data = hf__zookeeper_in_text(&a->body, &len);
-    /* What cannot be read is told to those that ask. */
+    /* A record that cannot be read is reported to the next request. */
     if (hf__sql_record_read(data, len, &row, &now_us) != HF_OK)
         cw->is_missed = 1;
     armed(c, cw, row.news);
@@ -157,7 +157,7 @@ int hf__zookeeper_cells_event(struct backend_conn *c, const char *path,
     return 1;
 }
 
-/* Those that were not answered yet fail with their jobs. */
+/* Watches that were not answered yet fail with their jobs. */
 void hf__zookeeper_watches_cut(struct backend_conn *c)
 {
     struct cell_watch **at = &c->cells.watches;
