@@ -312,8 +312,8 @@ void hf__etcd_clock_granted(struct backend_conn *c, const struct call *call,
                            due_us(c)));
 }
 
-/* No other client knows of this lease, which would stay for 30 days.  The answer
- * is not needed. */
+/* No other client knows of this lease, which would stay for 30 days.  The
+ * answer is not needed. */
 static void lease_end(struct backend_conn *c)
 {
     Pb__LeaseRequest ask = PB__LEASE_REQUEST__INIT;
