@@ -266,7 +266,8 @@ static int watch_read(struct link *l)
         if (rc < 0) break;
     }
     if (rc >= 0) return 0;
-    hf__etcd_link_fail(l, HF_UNAVAILABLE, "watch: not what was asked for");
+    hf__etcd_link_fail(l, HF_UNAVAILABLE,
+                       "watch: the server's answer cannot be read");
     return -1;
 }
 
