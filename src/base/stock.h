@@ -33,9 +33,11 @@ enum stock_do {
     STOCK_DONATE,  /* put about `units` aside for segment `peer` */
     STOCK_ACCEPT,  /* take transfer `number` of `units` from segment `peer` */
     STOCK_ACK,     /* transfer `number` to `peer` has been accepted */
-    STOCK_GONE     /* no segment has units: answer "sold out" for a while */
+    STOCK_GONE,    /* no segment has units: answer "sold out" for a while */
+    STOCK_EVENTS   /* a page of events, from `id` on; remove those before `cut`
+                    */
 };
-#define STOCK_DOS (STOCK_GONE + 1)
+#define STOCK_DOS (STOCK_EVENTS + 1)
 
 enum stock_says {
     STOCK_DONE,
@@ -56,6 +58,26 @@ struct stock_terms {
     int64_t limit; /* units of one user; 0: none */
     int64_t hold_ms, max_hold_ms;
     int64_t opens_ms, closes_ms; /* server's clock; 0: always, never */
+};
+
+/* One entry of a segment's event stream.  The texts are escaped. */
+struct stock_entry {
+    int64_t number, order, units;
+    char kind;      /* as in the scripts: R S L K X F */
+    const char *id; /* "<ms>-<number>" */
+    const char *user, *request;
+};
+
+#define STOCK_ENTRY_ID_MAX 48 /* bytes, with the NUL */
+#define STOCK_PAGE_EVENTS 500
+#define STOCK_PAGE_TEXT ((size_t)256 * 1024)
+
+/* A page of events.  What does not fit is in the next one. */
+struct stock_page {
+    int is_told; /* the store keeps events */
+    size_t len, text_len;
+    struct stock_entry events[STOCK_PAGE_EVENTS];
+    char text[STOCK_PAGE_TEXT];
 };
 
 /* Units put aside for another segment, until that has accepted them. */
@@ -99,6 +121,8 @@ struct stock_job {
     char nonce[STOCK_NONCE_LEN + 1];
     int64_t units, order, ms, number;
     uint32_t peer;
+    const char *cut;         /* EVENTS: an id; "": remove nothing */
+    struct stock_page *page; /* EVENTS: filled */
     struct stock_terms terms;
     struct stock_told told;
 };

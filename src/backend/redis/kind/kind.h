@@ -58,6 +58,6 @@ extern const struct redis_call hf__redis_call_value_read,
     hf__redis_call_value_write, hf__redis_call_guard, hf__redis_call_boot;
 extern const struct redis_call hf__redis_call_stock_make,
     hf__redis_call_stock_reserve, hf__redis_call_stock_settle,
-    hf__redis_call_stock_move;
+    hf__redis_call_stock_move, hf__redis_call_stock_events;
 
 #endif

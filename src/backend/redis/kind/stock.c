@@ -33,6 +33,8 @@ const struct redis_call *hf__redis_stock_call(const struct stock_job *job)
     case STOCK_CANCEL:
     case STOCK_EXTEND:
         return &hf__redis_call_stock_settle;
+    case STOCK_EVENTS:
+        return &hf__redis_call_stock_events;
     default:
         return &hf__redis_call_stock_move;
     }
@@ -40,8 +42,7 @@ const struct redis_call *hf__redis_stock_call(const struct stock_job *job)
 
 /* ---- commands ---- */
 
-/* The segment's keys, in one slot; then the number of segments. */
-static void put_keys(struct backend_conn *c, const struct request *req)
+void hf__redis_stock_keys(struct backend_conn *c, const struct request *req)
 {
     static const char *const kinds[] = {"", ":users", ":events", ":extended"};
     struct command *cmd = &c->cmd;
@@ -59,7 +60,7 @@ static void build_make(struct backend_conn *c, const struct request *req)
     const struct stock_terms *t = &job->terms;
     const int64_t numbers[] = {job->units,     t->limit,    t->hold_ms,
                                t->max_hold_ms, t->opens_ms, t->closes_ms};
-    put_keys(c, req);
+    hf__redis_stock_keys(c, req);
     for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
         hf__redis_cmd_number(&c->cmd, numbers[i]);
 }
@@ -67,7 +68,7 @@ static void build_make(struct backend_conn *c, const struct request *req)
 static void build_reserve(struct backend_conn *c, const struct request *req)
 {
     const struct stock_job *job = req->stock;
-    put_keys(c, req);
+    hf__redis_stock_keys(c, req);
     hf__redis_cmd_text(&c->cmd, job->user);
     hf__redis_cmd_text(&c->cmd, job->id);
     hf__redis_cmd_text(&c->cmd, job->nonce);
@@ -78,7 +79,7 @@ static void build_reserve(struct backend_conn *c, const struct request *req)
 static void build_settle(struct backend_conn *c, const struct request *req)
 {
     const struct stock_job *job = req->stock;
-    put_keys(c, req);
+    hf__redis_stock_keys(c, req);
     hf__redis_cmd_text(&c->cmd, job->user);
     hf__redis_cmd_number(&c->cmd, job->order);
     hf__redis_cmd_text(&c->cmd, job->nonce);
@@ -89,7 +90,7 @@ static void build_settle(struct backend_conn *c, const struct request *req)
 static void build_move(struct backend_conn *c, const struct request *req)
 {
     const struct stock_job *job = req->stock;
-    put_keys(c, req);
+    hf__redis_stock_keys(c, req);
     hf__redis_cmd_text(&c->cmd, words[job->what]);
     hf__redis_cmd_number(&c->cmd, job->units);
     hf__redis_cmd_number(&c->cmd, job->peer);
@@ -116,10 +117,8 @@ static int numbers_take(const struct resp *v, size_t i, size_t len,
     return 0;
 }
 
-/* What all answers begin with; 0 to go on, 1 if that is all, -1 if it is none
- * of them. */
-static int head_take(const struct resp *v, struct stock_told *t,
-                     struct reply *reply)
+int hf__redis_stock_head(const struct resp *v, struct stock_told *t,
+                         struct reply *reply)
 {
     int64_t says = at(v, 0), state = at(v, 1), changed = at(v, 2),
             now_ms = at(v, 3);
@@ -141,7 +140,7 @@ static int read_head(struct backend_conn *c, const struct request *req,
                      const struct resp *v, struct reply *reply)
 {
     (void)c;
-    return head_take(v, &req->stock->told, reply) < 0 ? -1 : 0;
+    return hf__redis_stock_head(v, &req->stock->told, reply) < 0 ? -1 : 0;
 }
 
 static int read_reservation(struct backend_conn *c, const struct request *req,
@@ -150,7 +149,7 @@ static int read_reservation(struct backend_conn *c, const struct request *req,
     (void)c;
     struct stock_told *t = &req->stock->told;
     int64_t late = 0, *const to[] = {&late, &t->order, &t->units};
-    int head = head_take(v, t, reply);
+    int head = hf__redis_stock_head(v, t, reply);
     if (head) return head < 0 ? -1 : 0;
     const struct resp *nonce = hf__redis_resp_at(v, 8);
     if (!nonce || nonce->type != RESP_STRING || nonce->len > STOCK_NONCE_LEN
@@ -206,7 +205,7 @@ static int read_move(struct backend_conn *c, const struct request *req,
     (void)c;
     struct stock_told *t = &req->stock->told;
     int64_t *const units[] = {&t->units}, *const number[] = {&t->number};
-    int head = head_take(v, t, reply);
+    int head = hf__redis_stock_head(v, t, reply);
     if (head) return head < 0 ? -1 : 0;
     if (req->stock->what == STOCK_LOOK || req->stock->what == STOCK_END)
         return segment_take(v, t);
