@@ -16,7 +16,7 @@
 
 /* Bumped when this file changes shape; a module of another version is refused
  * with a clear message. */
-#define BACKEND_ABI 8
+#define BACKEND_ABI 9
 
 /* env->link(): what `up` says. */
 #define LINK_IS_DOWN 0

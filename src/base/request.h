@@ -50,6 +50,7 @@ enum verb {
     VERB_TALLY,  /* tell or change the number of `kind` that is kept under the
                * name: permits, a counter, a latch, a barrier */
     VERB_STOCK,  /* one segment of a sale: `stock` says what, and is told */
+    VERB_LEDGER, /* the tables of sales in a database: `ledger`, likewise */
     VERB_PRIMARY /* of a Sentinel: where is the primary called `name`? */
 };
 #define REQUEST_OPS (VERB_PRIMARY + 1) /* for tables by operation */
@@ -131,6 +132,7 @@ struct tally_told {
 #define REQ_PROMOTED 268435456u
 
 struct stock_job;
+struct ledger_job;
 
 /* Borrowed by the backend from submit() until it is replied to. */
 struct request {
@@ -164,7 +166,8 @@ struct request {
     };
     union {
         const char *info; /* PROPOSE: "<pid> <host> <label>", no NUL in it */
-        struct stock_job *stock; /* STOCK: borrowed; the store fills `told` */
+        struct stock_job *stock;   /* STOCK: borrowed; the store fills `told` */
+        struct ledger_job *ledger; /* LEDGER: borrowed, and told */
         const void *data; /* VALUE_WRITE, GUARD: borrowed; lease_us is its
                            * life, 0: no end.  VALUE_WRITE: owner and attempt
                            * tell a repetition */

@@ -363,7 +363,7 @@ void hf__direct_answered(struct engine *e, struct op *op,
         hf__guards_answered(e, op, r, rep);
         return;
     }
-    if (op->stock) {
+    if (op->stock || op->ledger) {
         hf__stocks_answered(e, op, rep);
         return;
     }

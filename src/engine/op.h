@@ -155,11 +155,12 @@ struct op {
     uint64_t cursor;       /* LIST: in and out */
     uint32_t only;         /* LIST: of a quorum, this node, by its bit; 0: the
                              * first that can be reached */
-    struct value_job *value; /* VALUE_*, else NULL; lease_us is its life */
-    struct guard_job *guard; /* GUARD, else NULL; the same */
-    struct tally_job *tally; /* TALLY, else NULL */
-    struct stock_job *stock; /* STOCK, else NULL */
-    struct op_race *race;    /* ACQUIRE: it is one of these; else NULL */
+    struct value_job *value;   /* VALUE_*, else NULL; lease_us is its life */
+    struct guard_job *guard;   /* GUARD, else NULL; the same */
+    struct tally_job *tally;   /* TALLY, else NULL */
+    struct stock_job *stock;   /* STOCK, else NULL */
+    struct ledger_job *ledger; /* STOCK: of a database; else NULL */
+    struct op_race *race;      /* ACQUIRE: it is one of these; else NULL */
     struct hf_cancel *cancel;
     const atomic_int *stop; /* not 0: it ends with HF_CLOSED; NULL: none */
     int64_t begun_us;       /* when it came to the engine */

@@ -459,7 +459,7 @@ void hf__op_begin(struct engine *e, struct op *op)
         hf__guards_start(e, op);
     } else if (op->tally) {
         hf__tallies_start(e, op);
-    } else if (op->stock) {
+    } else if (op->stock || op->ledger) {
         hf__stocks_start(e, op);
     } else if (direct) {
         hf__direct_start(e, op);

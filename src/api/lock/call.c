@@ -59,6 +59,7 @@ void hf__call_init(struct op *op, enum op_type type, const hf_lock *lock,
     op->guard = NULL;
     op->tally = NULL;
     op->stock = NULL;
+    op->ledger = NULL;
     op->race = NULL;
     op->cancel = NULL;
     op->stop = NULL;

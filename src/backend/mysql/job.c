@@ -11,6 +11,7 @@
 #include "backend/mysql/error.h"
 #include "backend/mysql/fast.h"
 #include "backend/mysql/row.h"
+#include "backend/mysql/script.h"
 #include "backend/mysql/session.h"
 #include "backend/mysql/shedlock.h"
 #include "backend/mysql/statement.h"
@@ -39,6 +40,8 @@ static unsigned job_write(struct text *t, const struct sql_job *job)
         return hf__mysql_write_boot(t, job);
     case SQL_FACTS:
         return hf__mysql_write_facts(t, "holdfast_lock");
+    case SQL_SCRIPT:
+        return hf__mysql_script_write(t, job);
     case SQL_IDLE:
     case SQL_UNWATCH:
         break;
@@ -184,6 +187,7 @@ static void fields_answer(struct backend_conn *c, struct sql_job *job,
         break;
     case SQL_IDLE:
     case SQL_LIST:
+    case SQL_SCRIPT:
     case SQL_UNWATCH:
         break;
     }
@@ -199,6 +203,8 @@ void hf__mysql_job_answer(struct backend_conn *c, struct sql_job *job,
         hf__mysql_shed_answer(job, result);
     else if (job->step == SQL_LIST)
         list_answer(job, result);
+    else if (job->step == SQL_SCRIPT)
+        hf__mysql_script_answer(job, result);
     else if (hf__mysql_row_next(result, &f))
         fields_answer(c, job, &f);
     else
@@ -214,6 +220,10 @@ void hf__mysql_job_refuse(struct backend_conn *c,
     struct sql_job *job = item->job;
     int is_changed = item->answered > 0 && job->priv & JOB_WRITES;
     int has_time = job->req->deadline_us > c->env->now(c->env);
+    if (job->step == SQL_SCRIPT) {
+        if (hf__mysql_script_refuse(&c->link, job, code)) return;
+        is_changed = 0; /* not committed */
+    }
     if (is_changed)
         hf__sql_fail(job, status, text); /* it was done, and only not told */
     else if (hf__mysql_error_is_passing(code) && has_time)

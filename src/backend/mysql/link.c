@@ -69,6 +69,7 @@ void hf__mysql_link_close(struct link *l)
     if (is_ours && fd >= 0) close(fd);
     hf__mysql_wire_close(&l->wire);
     hf__mysql_packet_begin(l);
+    l->must_roll_back = 0;
     l->life++;
     l->state = LINK_DOWN;
     l->due_us = TIME_NEVER;

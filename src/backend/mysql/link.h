@@ -48,6 +48,7 @@ struct link {
     struct resolved addrs;
     int addr_next;
     struct packet packet; /* on its way, if packet.is_sent */
+    int must_roll_back;   /* script.c */
     int64_t node_us;      /* the server's clock, as the greeting told it */
     struct server_facts facts;
     struct server_facts facts_was; /* of the connection before */

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "backend/mysql/job.h"
+#include "backend/mysql/script.h"
 #include "backend/mysql/session.h"
 #include "backend/mysql/shedlock.h"
 #include "backend/mysql/statement.h"
@@ -60,10 +61,11 @@ static void packet_out(struct backend_conn *c)
     int is_due = hf__mysql_watch_is_due(c, now);
     int is_ended = now >= hf__sql_session_due_us(c->session);
     if (l->state != LINK_UP || l->packet.is_sent) return;
-    if (!c->queue.first && !is_due && !is_ended) return;
+    if (!c->queue.first && !is_due && !is_ended && !l->must_roll_back) return;
     hf__mysql_link_check(l);
     if (l->state != LINK_UP) return;
     hf__mysql_packet_begin(l);
+    hf__mysql_script_clear(l);
     if (is_due) hf__mysql_watch_pack(c);
     (c->session ? hf__mysql_session_pack : hf__mysql_jobs_pack)(c);
     if (hf__mysql_packet_send(l) != 0)
@@ -94,8 +96,10 @@ static void driver_start(struct backend_conn *c, struct sql_job *job)
     c->flush_wanted = 1;
 }
 
-static const struct sql_driver driver = {
-    .engine = "mysql", .flags = SQL_HAS_FAST, .start = driver_start};
+static const struct sql_driver driver = {.engine = "mysql",
+                                         .flags = SQL_HAS_FAST,
+                                         .dialect = SQL_MYSQL,
+                                         .start = driver_start};
 
 static void shed_start(struct backend_conn *c, struct sql_job *job)
 {
@@ -221,7 +225,8 @@ static void mysql_forked(struct backend_conn *c)
 #define ROW_CAPS                                                               \
     (HF_CAP_FENCE | HF_CAP_LEASE | HF_CAP_DETACHED | HF_CAP_WATCH              \
      | HF_CAP_BREAK | HF_CAP_LIST | HF_CAP_BALLOT | HF_CAP_VALUE               \
-     | HF_CAP_GUARD | HF_CAP_RW | HF_CAP_QUEUE | HF_CAP_PERMIT | HF_CAP_TALLY)
+     | HF_CAP_GUARD | HF_CAP_RW | HF_CAP_QUEUE | HF_CAP_PERMIT | HF_CAP_TALLY  \
+     | HF_CAP_LEDGER)
 
 static unsigned mysql_caps(const struct backend_conn *c)
 {

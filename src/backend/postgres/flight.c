@@ -132,6 +132,7 @@ static void flight_answer(struct link *l, const struct flight *f)
         hf__postgres_system_answer(l->c, f->result);
         break;
     case FLIGHT_JOB:
+    case FLIGHT_SCRIPT:
         hf__postgres_job_answer(l->c, f, is_error(f->result));
         break;
     case FLIGHT_LISTEN:
@@ -139,6 +140,19 @@ static void flight_answer(struct link *l, const struct flight *f)
         hf__postgres_watch_answer(l->c, f, is_error(f->result));
         break;
     }
+}
+
+/* Behind an error, the statements of a script are only told to be skipped. */
+static void result_take(struct flight *f, PGresult *result)
+{
+    int is_next = f->kind == FLIGHT_SCRIPT
+                  && PQresultStatus(result) != PGRES_PIPELINE_ABORTED;
+    if (f->result && !is_next) {
+        PQclear(result);
+        return;
+    }
+    PQclear(f->result);
+    f->result = result;
 }
 
 /* The first is done: its sync has come. */
@@ -170,10 +184,8 @@ int hf__postgres_flights_take(struct link *l)
         if (PQresultStatus(result) == PGRES_PIPELINE_SYNC) {
             PQclear(result);
             flight_end(l);
-        } else if (!l->flights.first->result) {
-            l->flights.first->result = result;
         } else {
-            PQclear(result);
+            result_take(l->flights.first, result);
         }
         if (l->life != life) return 1;
     }

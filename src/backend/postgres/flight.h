@@ -16,6 +16,7 @@ enum flight_kind {
     FLIGHT_GREET_LAST,
     FLIGHT_SYSTEM, /* which data the server has; it may refuse to tell */
     FLIGHT_JOB,    /* a statement of `jobs`: one, or many renewals */
+    FLIGHT_SCRIPT, /* the statements of one job */
     FLIGHT_LISTEN, /* no answer is needed, but an error is told */
     FLIGHT_MARK    /* the same; then the waiters of `name` ask again */
 };
@@ -23,7 +24,9 @@ enum flight_kind {
 struct flight {
     struct flight *next;
     enum flight_kind kind;
-    PGresult *result; /* the first that came; NULL: none yet */
+    /* The first that came; of a SCRIPT the last, or the error that ended it.
+     * NULL: none yet. */
+    PGresult *result;
     size_t jobs_len;
     size_t name_len;
     struct sql_job **jobs;

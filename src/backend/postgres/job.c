@@ -12,6 +12,7 @@
 #include "backend/postgres/fast.h"
 #include "backend/postgres/params.h"
 #include "backend/postgres/row.h"
+#include "backend/postgres/script.h"
 #include "backend/postgres/session.h"
 #include "backend/postgres/shedlock.h"
 #include "backend/postgres/statement.h"
@@ -143,6 +144,8 @@ static int step_send(struct backend_conn *c, struct sql_job *job)
             c, job,
             job->req->flags & REQ_BRIEF ? STATEMENT_CLOCK : STATEMENT_FACTS,
             &none);
+    case SQL_SCRIPT:
+        return hf__postgres_script_send(c, job);
     }
     return 0;
 }
@@ -366,6 +369,9 @@ static void result_answer(struct backend_conn *c, struct sql_job *job,
     case SQL_FACTS:
         facts_answer(c, job, result);
         break;
+    case SQL_SCRIPT:
+        hf__postgres_script_answer(job, result);
+        break;
     }
 }
 
@@ -385,6 +391,8 @@ static void error_answer(struct backend_conn *c, const struct flight *f,
 {
     char text[HF_ERROR_TEXT_MAX];
     int status = hf__postgres_error(f->result, text);
+    if (f->kind == FLIGHT_SCRIPT && hf__postgres_script_refuse(job, f->result))
+        return;
     if (c->session && hf__session_failed(c, job, status, text))
         return; /* with the link */
     if (!c->session && job->req->deadline_us > c->env->now(c->env)

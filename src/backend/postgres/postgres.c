@@ -74,8 +74,10 @@ static void driver_start(struct backend_conn *c, struct sql_job *job)
     c->flush_wanted = 1;
 }
 
-static const struct sql_driver driver = {
-    .engine = "postgres", .flags = SQL_HAS_FAST, .start = driver_start};
+static const struct sql_driver driver = {.engine = "postgres",
+                                         .flags = SQL_HAS_FAST,
+                                         .dialect = SQL_POSTGRES,
+                                         .start = driver_start};
 
 static void shed_start(struct backend_conn *c, struct sql_job *job)
 {
@@ -188,7 +190,8 @@ static void postgres_forked(struct backend_conn *c)
 #define ROW_CAPS                                                               \
     (HF_CAP_FENCE | HF_CAP_LEASE | HF_CAP_DETACHED | HF_CAP_WATCH              \
      | HF_CAP_BREAK | HF_CAP_LIST | HF_CAP_BALLOT | HF_CAP_VALUE               \
-     | HF_CAP_GUARD | HF_CAP_RW | HF_CAP_QUEUE | HF_CAP_PERMIT | HF_CAP_TALLY)
+     | HF_CAP_GUARD | HF_CAP_RW | HF_CAP_QUEUE | HF_CAP_PERMIT | HF_CAP_TALLY  \
+     | HF_CAP_LEDGER)
 
 static unsigned postgres_caps(const struct backend_conn *c)
 {

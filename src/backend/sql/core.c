@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "backend/sql/core.h"
+#include "backend/sql/script.h"
 #include "sys/clock.h"
 
 /* ---- jobs --------------------------------------------------------------- */
@@ -42,6 +43,8 @@ static void job_free(struct sql_job *job)
         job->next_job->link = job->link;
     else
         core->jobs_end = job->link;
+    hf__sql_script_free(job->script);
+    job->script = NULL;
     job->next_job = core->spare;
     core->spare = job;
 }
@@ -82,8 +85,9 @@ void hf__sql_job_step(struct sql_job *job, enum sql_step step)
     job->step = step;
     job->is_due = 1;
     if (step == SQL_LIST) hf__sql_page_begin(job->core);
-    job->may_have_changed =
-        step == SQL_SWAP || step == SQL_FAST || step == SQL_BOOT_SWAP;
+    job->may_have_changed = step == SQL_SWAP || step == SQL_FAST
+                            || step == SQL_BOOT_SWAP
+                            || (step == SQL_SCRIPT && job->script->is_write);
     if (!job->is_starting) job_go(job);
 }
 
@@ -159,6 +163,9 @@ static void job_begin(struct sql_job *job)
         break;
     case VERB_UNWATCH:
         hf__sql_watch_end(job);
+        break;
+    case VERB_LEDGER:
+        hf__sql_ledger_begin(job);
         break;
     case VERB_FACTS:
         hf__sql_job_step(job, SQL_FACTS);

@@ -50,6 +50,7 @@ void hf__sql_row_tell(const struct sql_row *row, struct hf_info *info);
 /* The first step of each verb that has its own file. */
 void hf__sql_row_begin(struct sql_job *job);
 void hf__sql_boot_begin(struct sql_job *job);
+void hf__sql_ledger_begin(struct sql_job *job);
 void hf__sql_watch_begin(struct sql_job *job);
 void hf__sql_watch_end(struct sql_job *job);
 

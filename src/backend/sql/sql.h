@@ -27,6 +27,7 @@
 
 #include "backend/backend.h"
 #include "base/boot.h"
+#include "base/ledger.h"
 #include "rules/cell.h"
 
 /* ---- rows ----------------------------------------------------------------
@@ -143,7 +144,21 @@ enum sql_step {
     SQL_UNWATCH,
 
     /* "name:value\n" lines about the server: hf__sql_answer_facts(). */
-    SQL_FACTS
+    SQL_FACTS,
+
+    /* The statements of job->script (script.h), in order, as one transaction;
+     * only if the driver has a dialect.  hf__sql_script_row() for each row of
+     * the last one, then hf__sql_script_done(); or hf__sql_script_refused(). */
+    SQL_SCRIPT
+};
+
+/* How a database is talked to, where they differ. */
+enum sql_dialect { SQL_DIALECT_NONE, SQL_SQLITE, SQL_POSTGRES, SQL_MYSQL };
+
+/* Why a script was refused, other than for what hf__sql_refuse() tells. */
+enum sql_refusal {
+    SQL_REFUSED_CHECK, /* a check, a key, or a value that must be there */
+    SQL_REFUSED_TABLE  /* a table is missing */
 };
 
 enum sql_tell {
@@ -167,6 +182,7 @@ struct sql_watch {
 };
 
 struct sql_core;
+struct sql_script;
 
 struct sql_job {
     /* For the driver, read only. */
@@ -187,6 +203,7 @@ struct sql_job {
     int wants_marker; /* READ: tell the marker with the row */
     int wants_locks;
     struct sql_watch *watch;
+    struct sql_script *script; /* SCRIPT */
 
     /* The driver's. */
     struct sql_job *next_queued;
@@ -222,8 +239,9 @@ struct sql_job {
 #define SQL_HIDES_FENCE 4u
 
 struct sql_driver {
-    const char *engine; /* "sqlite": in FACTS */
-    unsigned flags;     /* SQL_HAS_* */
+    const char *engine;       /* "sqlite": in FACTS */
+    unsigned flags;           /* SQL_HAS_* */
+    enum sql_dialect dialect; /* NONE: it runs no scripts */
 
     /* Start the statement of job->step.  The answer may come inside this call
      * (SQLite) or later from process() (servers); the job and what it points
@@ -315,6 +333,13 @@ void hf__sql_answer_done(struct sql_job *job, int64_t now_us);
  * this is called inside it: keep it with the connection. */
 void hf__sql_answer_facts(struct sql_job *job, const char *lines,
                           int64_t now_us);
+
+/* SCRIPT: a row of the last statement, borrowed for the call; it is done; it
+ * was refused, and nothing was changed. */
+void hf__sql_script_row(struct sql_job *job, int len,
+                        const char *const *values);
+void hf__sql_script_done(struct sql_job *job);
+void hf__sql_script_refused(struct sql_job *job, enum sql_refusal why);
 
 /* It could not be carried out.  V_UNKNOWN if a statement that writes was
  * started for it, V_UNSENT if not; `why` is "what: why", without `where`. */

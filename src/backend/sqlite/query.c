@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "backend/sqlite/query.h"
+#include "backend/sqlite/script.h"
 #include "sys/clock.h"
 
 #define COLUMNS                                                                \
@@ -353,6 +354,8 @@ int hf__sqlite_query_run(struct backend_conn *c, struct sql_job *job)
         return facts_run(c, job);
     case SQL_WATCH:
         return watch_run(c, job);
+    case SQL_SCRIPT:
+        return hf__sqlite_script_run(c, job);
     default:
         hf__sql_answer_done(job, hf__clock_wall_us());
         return SQLITE_OK;

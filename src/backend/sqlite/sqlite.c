@@ -238,8 +238,8 @@ static void checkpoint_due(struct backend_conn *c)
 
 /* ---- the vtable --------------------------------------------------------- */
 
-static const struct sql_driver driver = {.engine = "sqlite",
-                                         .start = job_start};
+static const struct sql_driver driver = {
+    .engine = "sqlite", .dialect = SQL_SQLITE, .start = job_start};
 
 static void timer_set(struct backend_conn *c)
 {
@@ -393,7 +393,7 @@ static const struct backend sqlite_backend = {
     .caps = HF_CAP_FENCE | HF_CAP_LEASE | HF_CAP_DETACHED | HF_CAP_WATCH
             | HF_CAP_BREAK | HF_CAP_LIST | HF_CAP_BALLOT | HF_CAP_VALUE
             | HF_CAP_GUARD | HF_CAP_RW | HF_CAP_PERMIT | HF_CAP_TALLY
-            | HF_CAP_QUEUE,
+            | HF_CAP_QUEUE | HF_CAP_LEDGER,
     .options = "sync schema " SQL_MEMBER_OPTION,
     .open = sqlite_open,
     .submit = sqlite_submit,
