@@ -35,6 +35,7 @@
 #include "latch.h"
 #include "multi.h"
 #include "once.h"
+#include "orders.h"
 #include "probe.h"
 #include "quorum.h"
 #include "schema.h"

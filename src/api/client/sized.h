@@ -27,6 +27,9 @@
     X(hf_lock_options, order)                                                  \
     X(hf_once_options, renew_ms)                                               \
     X(hf_once_result, data)                                                    \
+    X(hf_orders_drained, refused)                                              \
+    X(hf_orders_options, keep)                                                 \
+    X(hf_orders_report, lost)                                                  \
     X(hf_passed, index)                                                        \
     X(hf_probe_options, password_file)                                         \
     X(hf_quorum_options, password_file)                                        \
