@@ -91,8 +91,10 @@ static int stock_audit(const struct stock_call *c)
     struct hf_error err = {0};
     int status =
         hf_stock_audit(c->stock, stock_show_segment, (void *)c, &r, &err);
-    return status == HF_OK ? stock_show_books(c, &r)
-                           : stock_fail(c, status, &err);
+    if (status != HF_OK) return stock_fail(c, status, &err);
+    int code = stock_show_books(c, &r);
+    int other = c->o->into ? stock_compare(c) : EXIT_OK;
+    return other ? other : code;
 }
 
 static int stock_terms(const struct stock_call *c)
@@ -104,7 +106,8 @@ static int stock_terms(const struct stock_call *c)
                            : stock_fail(c, status, &err);
 }
 
-#define ACTIONS "create|open|reserve|confirm|cancel|pin|restock|close|audit"
+#define ACTIONS                                                                \
+    "create|open|reserve|confirm|cancel|pin|restock|close|audit|drain"
 
 static const struct action {
     const char *name;
@@ -123,6 +126,7 @@ static const struct action {
     {"restock", 2, 2, 1, "NAME, UNITS and REQUEST", stock_restock},
     {"close", 0, 0, 0, "NAME", stock_close},
     {"audit", 0, 0, 0, "NAME", stock_audit},
+    {"drain", 0, 0, 0, "NAME", stock_drain},
 };
 
 static const struct action *action_find(const char *name)
@@ -172,10 +176,26 @@ static int words_check(const struct command *self, const struct action *a,
                     || c->o->max_hold_ms || c->o->opens || c->o->closes;
     if (has_terms && a->run != stock_create)
         return command_usage(self, "the terms of a sale are for create only");
+    if ((c->o->drain_once || c->o->keep || c->o->install)
+        && a->run != stock_drain)
+        return command_usage(self, "--once, --keep and --install are for drain "
+                                   "only");
+    if (c->o->into && a->run != stock_drain && a->run != stock_audit)
+        return command_usage(self, "--into is for drain and audit only");
     if (c->o->json && (a->run == stock_create || a->run == stock_restock))
         return command_usage(self, "--json is not for create and restock: they "
                                    "print nothing");
     return number_take(self, a, c);
+}
+
+/* The lock of a drain is renewed by the client's own thread. */
+static int store_open(struct session *s, const struct options *o,
+                      const char *name, const struct action *a)
+{
+    if (a->run != stock_drain) return gate_open(s, o, name);
+    int code = session_open(s, o, NULL, 0, NULL, NULL);
+    if (!code) text_escape(name, s->shown, sizeof(s->shown));
+    return code;
 }
 
 static int stock_main(const struct command *self, int argc, char **argv)
@@ -189,7 +209,7 @@ static int stock_main(const struct command *self, int argc, char **argv)
     struct stock_call c = {.s = &s, .o = &o, .words = words};
     const struct action *a = action_find(words[0]);
     code = words_check(self, a, &c);
-    if (!code) code = gate_open(&s, &o, words[1]);
+    if (!code) code = store_open(&s, &o, words[1], a);
     if (code) return code;
     int status = a->run == stock_create
                      ? HF_OK
@@ -219,6 +239,17 @@ static const struct option_row stock_options[] = {
      "create: the start of the sale, as date +%s prints it; default: at once"},
     {"", "closes", "SECONDS", OPTION_NUMBER, FIELD(closes), 0, 1, SECONDS_MAX,
      "create: the end of the sale, likewise; default: none"},
+    {"", "into", "URL", OPTION_TEXT, FIELD(into), 0, 0, 0,
+     "drain, audit: the database: sqlite:, postgres: or mariadb:; a URL with a "
+     "password is better in HOLDFAST_INTO"},
+    {"", "once", NULL, OPTION_FLAG, FIELD(drain_once), 1, 0, 0,
+     "drain: end when all events are in the database; without it, drain goes "
+     "on until a signal comes"},
+    {"", "install", NULL, OPTION_FLAG, FIELD(install), 1, 0, 0,
+     "drain: make the tables first, unless they are there"},
+    {"", "keep", NULL, OPTION_FLAG, FIELD(keep), 1, 0, 0,
+     "drain: remove no events from the store"},
+    OPTION_ROW_LEASE,
     OPTION_ROW_URL,
     OPTION_ROW_JSON("print JSON, one object per line"),
     OPTION_ROW_TALK,
@@ -240,13 +271,19 @@ static const char *const stock_about[] = {
     "ends the sale, and prints the books: what is reserved can still be "
     "confirmed or cancelled. audit NAME prints the books of each segment, and "
     "exits with 1 if they do not balance; the sale may go on meanwhile.",
+    "drain NAME moves the orders into a database, which --into names: one row "
+    "for each order, however often a drain is killed. One drain works, and "
+    "others wait for its lock, NAME#drain. Events that are in the database are "
+    "removed from the store once their hold time is over. audit --into "
+    "compares the two.",
     "Redis (one server, Sentinel, cluster) keeps sales; other stores do not. "
     "docs/flash-sale.md tells more.",
     NULL};
 
 static const struct term_row stock_exits[] = {
     {"0", "done; reserve: the user has the units, by this request or before"},
-    {"1", "audit, close: the books do not balance"},
+    {"1", "audit, close: the books do not balance; drain, audit --into: the "
+          "database refused sales, or the store has lost some"},
     {"75", "reserve: sold out, over the limit, not open, or units on their "
            "way"},
     {"80", "no such sale or reservation; reserve, confirm, pin: the units were "
@@ -260,6 +297,7 @@ static const char *const stock_examples[] = {
     "token=$(holdfast stock reserve phone alice order-17)",
     "holdfast stock confirm phone \"$token\"",
     "holdfast stock audit phone",
+    "holdfast stock drain phone --into sqlite:/var/lib/shop.db --install",
     NULL};
 
 const struct command cmd_stock = {

@@ -90,8 +90,10 @@ struct options {
     int print;
     int restart; /* enum restart */
     int mermaid;
-    int way;      /* lab: 0: both */
-    int must_not; /* lab: enum fault; 0: not given */
+    int way;          /* lab: 0: both */
+    int must_not;     /* lab: enum fault; 0: not given */
+    const char *into; /* stock: the database */
+    int drain_once, install, keep;
     int observe;
     int follow;
     int fair;

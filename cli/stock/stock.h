@@ -20,6 +20,10 @@ struct stock_call {
 /* Say a failure, and return its exit code. */
 int stock_fail(const struct stock_call *c, int status,
                const struct hf_error *err);
+/* stock/drain.c: move the orders into a database; compare the two. */
+int stock_drain(const struct stock_call *c);
+int stock_compare(const struct stock_call *c);
+
 /* Show an answer; returns the exit code. */
 int stock_show_reservation(const struct stock_call *c,
                            const struct hf_reservation *got);
