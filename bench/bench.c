@@ -52,6 +52,7 @@ static const struct work works[] = {
     {"guard", "a guarded write on Redis", work_guard},
     {"stock", "reservations of a sale, against a lock around a number",
      work_stock},
+    {"orders", "the orders of a sale into SQLite", work_orders},
     {"file", "1 thread, file backend against flock(2)", work_file},
     {"start", "holdfast run on file against flock -x", work_start},
     {"postgres", "rows: 1 thread, 4 processes, 10,000 held", work_engine},

@@ -57,6 +57,8 @@ void work_guard(struct bench *b, const struct work *w);
 
 /* Sales. */
 void work_stock(struct bench *b, const struct work *w);
+/* A sale that is drained into a database. */
+void work_orders(struct bench *b, const struct work *w);
 
 /* A primary behind Sentinels. */
 void work_w8_sentinel(struct bench *b, const struct work *w);
