@@ -93,7 +93,7 @@ for shell in bash zsh fish; do
     check "$shell: actions of latch" same "$(offers $shell 'holdfast latch ')" \
         'delete down set status wait '
     check "$shell: actions of stock" same "$(offers $shell 'holdfast stock ')" \
-        'audit cancel close confirm create open pin reserve restock '
+        'audit cancel close confirm create drain open pin reserve restock '
     check "$shell: actions of guard" same \
         "$(offers $shell 'holdfast guard file')" 'file file-token file-touch '
     check "$shell: what to do with a lost lock" same \

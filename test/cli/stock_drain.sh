@@ -1,0 +1,70 @@
+#!/bin/sh
+# stock_drain.sh: the orders of a sale from the shell: moved once each, by one
+# drain at a time, into a database that is named with the command or in the
+# environment.
+. "$(dirname "$0")/lib.sh"
+redis_start
+HOLDFAST_URL=$redis
+into=sqlite:$dir/shop.db
+export HOLDFAST_URL
+stock() {
+    "$HOLDFAST" stock "$@"
+}
+sell() {
+    token=$(stock reserve s "$1" 1) && stock confirm -q s "$token"
+}
+"$HOLDFAST" install-schema "$into" >"$dir/out" 2>"$dir/err" || {
+    grep -q 'not available' "$dir/err" && skip "this build has no SQLite"
+}
+
+expect 0 "create" stock create s 3 --limit 1
+expect 0 "sell one" sell ann
+expect 64 "a drain to nowhere" stock drain s --once
+check "says how to name a database" err_has '--into or HOLDFAST_INTO'
+expect 78 "a drain into a database without tables" \
+    stock drain s --once --into "$into"
+check "says how to make them" err_has 'holdfast stock drain --install'
+expect 78 "a drain into what is no database" stock drain s --once --into file:
+check "says so" err_has 'keeps no orders of sales'
+expect 80 "a drain of no sale" stock drain t --once --install --into "$into"
+expect 0 "a drain that makes the tables" \
+    stock drain s --once --install --into "$into"
+check "moves the events" grep -qx 'events 2' "$dir/out"
+expect 0 "the next one" stock drain --json s --once --into "$into"
+check "finds none" file_is "$dir/out" \
+    '{"sale":"s","events":0,"refused":0,"losses":0}'
+expect 0 "audit" stock audit s --into "$into"
+check "compares both" grep -qx 'database: quantity 3, sold 1, orders 1, 0 events behind; missing 0, refused 0, lost 0: ok' "$dir/out"
+
+# one that goes on until it is told to end
+HOLDFAST_INTO=$into
+export HOLDFAST_INTO
+"$HOLDFAST" stock drain s >"$dir/drain" 2>&1 &
+pid=$!
+started $pid
+expect 0 "sell another" sell bob
+sold_two() {
+    stock audit --json s --into "$into" | grep -q '"database_sold":2'
+}
+wait_for "it is in the database" sold_two
+kill -TERM "$pid"
+wait "$pid"
+check "it ends by the signal" test $? -eq 143
+check "and tells what it has moved" grep -qx 'events 2' "$dir/drain"
+expect 0 "its lock is free" "$HOLDFAST" run -n 's#drain' -- true
+
+# a Redis that has lost the sale, and sells it again
+redis-cli -p "$redis_port" flushall >/dev/null
+expect 80 "a sale that is gone" stock drain s --once
+stock create s 3 --limit 1
+for user in cy dan eve; do sell $user; done
+expect 1 "a drain of what was sold twice" stock drain s --once
+check "counts it" grep -qx 'refused 2' "$dir/out"
+check "says so" err_has 'the database refused 2 sales'
+expect 1 "audit" stock audit s --into "$into"
+check "names it" grep -q 'sold 3, .* refused 2, lost 2: WRONG$' "$dir/out"
+
+expect 64 "drain's options for another action" stock audit s --once
+expect 64 "a database for another action" stock open s --into "$into"
+expect 64 "a word too much" stock drain s t
+finish
