@@ -53,6 +53,32 @@ check "it ends by the signal" test $? -eq 143
 check "and tells what it has moved" grep -qx 'events 2' "$dir/drain"
 expect 0 "its lock is free" "$HOLDFAST" run -n 's#drain' -- true
 
+# a user with the rights that the page tells; the events go once they are old
+rights() { # of SECTION, for NAME
+    sed -n "/^\`\`\`acl $1\$/,/^\`\`\`\$/p" "$tests/../../docs/how-to/acl.md" |
+        grep -v '^`' | sed "s/NAME/$2/g"
+}
+events() { redis-cli -p "$redis_port" xlen 'holdfast_stock:{a#0}:events'; }
+expect 0 "create another" stock create a 3 --hold 1ms
+stock reserve a ann 1 >"$dir/out"
+stock reserve a bob 1 >"$dir/out"
+given_back() { stock audit --json a | grep -q '"held":0,"sold":0,"events":4'; }
+wait_for "its reservations are given back" given_back
+user() {
+    # shellcheck disable=SC2046 # each right is a word
+    redis-cli -p "$redis_port" acl setuser drainer reset on '>pw' \
+        $(rights lock 'a#drain') $(rights stock 'a#0') "$@" >/dev/null
+}
+as_user="redis://drainer:pw@127.0.0.1:$redis_port"
+user
+expect 77 "a drain by a user who may not trim" \
+    stock drain a --once --url "$as_user"
+expect 0 "that keeps the events" stock drain a --once --keep --url "$as_user"
+check "keeps them" same "$(events)" 4
+user +xtrim
+expect 0 "a drain by one who may" stock drain a --once --url "$as_user"
+check "removes some" test "$(events)" -lt 4
+
 # a Redis that has lost the sale, and sells it again
 redis-cli -p "$redis_port" flushall >/dev/null
 expect 80 "a sale that is gone" stock drain s --once
