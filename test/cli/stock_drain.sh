@@ -71,12 +71,12 @@ user() {
 }
 as_user="redis://drainer:pw@127.0.0.1:$redis_port"
 user
-expect 77 "a drain by a user who may not trim" \
+expect 77 "a drain by a user without xtrim" \
     stock drain a --once --url "$as_user"
 expect 0 "that keeps the events" stock drain a --once --keep --url "$as_user"
 check "keeps them" same "$(events)" 4
 user +xtrim
-expect 0 "a drain by one who may" stock drain a --once --url "$as_user"
+expect 0 "a drain by a user with it" stock drain a --once --url "$as_user"
 check "removes some" test "$(events)" -lt 4
 
 # a Redis that has lost the sale, and sells it again
