@@ -1,9 +1,13 @@
 /*
  * holdfast/orders.h: the orders of a sale, moved into a database.
  *
- *     hf_orders_install(database, &err);
+ *     hf_client *database;
+ *     hf_stock *stock;
  *     struct hf_orders_drained done = HF_ORDERS_DRAINED_INIT;
- *     if (hf_lock_acquire(lock, NULL, &hold, &err) == HF_OK)
+ *     if (hf_client_open("sqlite:shop.db", NULL, &database, &err) == HF_OK
+ *         && hf_orders_install(database, &err) == HF_OK
+ *         && hf_stock_open(client, "phone", &stock, &err) == HF_OK
+ *         && hf_lock_acquire(lock, NULL, &hold, &err) == HF_OK)
  *         hf_orders_drain(stock, hold, database, NULL, &done, &err);
  *
  * A sale (stock.h) writes each change as an event.  A drain moves the events
