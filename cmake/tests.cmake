@@ -59,6 +59,7 @@ set(HF_LONG sim-more 300 sim-mutants 300 bare-build 280 model 260 install 250
   redis_cluster_move_test 50 mixed_quorum_test 40 cli-lost 40 redis_sentinel_failover_test 40
   net_cluster_test 40 redis_cluster_storm_test 40 redis_permit_fault_test 40
   redis_cluster_bad_test 30 redlock_heal_test 30 slow_server_test 30
+  orders_once_test 30
   cli-init 30 server_restart_test 30 cli-stress 30 guarantee_client_test 30
   net_sentinel_test 30 cli-doctor 25 cli-redlock 25 net_redlock_test 25)
 

@@ -127,9 +127,8 @@ HF_API int hf_orders_install(hf_client *database, struct hf_error *err);
  *                  released
  * @param database  borrowed; needs HF_CAP_LEDGER, and the tables
  * @param options   copied; NULL means all defaults
- * @param out       HF_ORDERS_DRAINED_INIT; filled on every return but
- *                  HF_INVALID for `out` itself: what was moved before a failure
- *                  stays moved
+ * @param out       HF_ORDERS_DRAINED_INIT; filled also if the drain fails on
+ *                  the way: what was moved before stays moved
  * @param err       filled when this fails; may be NULL
  *
  * @return HF_OK           nothing was left when the store was last asked

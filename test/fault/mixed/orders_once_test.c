@@ -80,7 +80,8 @@ static void is_killed(const char *kind)
     hf_client *c = rig_client_at(orders_redis.url, NULL);
     hf_stock *stock = orders_sale(c, "kill", BUYERS / 2, 1, 3);
     w = (struct worker){orders_redis.url, orders_url};
-    rig_close(database); /* a child may not open a file that its parent has */
+    rig_close(database); /* no thread may run when a child is made */
+    rig_close(c);
     proc_start(&seller, seller_run, &w);
     for (int i = 0; i < KILLS; i++) {
         proc_start(&drainers[i], drainer_run, &w);
@@ -91,6 +92,8 @@ static void is_killed(const char *kind)
     }
     CHECK(proc_hears(&seller, "sold", RIG_PATIENCE_MS));
     database = rig_client(NULL);
+    c = rig_client_at(orders_redis.url, NULL);
+    CHECK_INT(hf_stock_open(c, "kill", &stock, NULL), HF_OK);
     hf_hold *hold = orders_lock(c, "kill#drain");
     CHECK_INT(orders_drain(stock, hold, database, &got), HF_OK);
     CHECK_INT(got.refused, 0);
