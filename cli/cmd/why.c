@@ -27,6 +27,8 @@ static enum ending ending_of(const struct why *w)
     if (w->info.ttl_ms >= 0) return ENDING_LEASE;
     if (w->info.guarantee == HF_GUARANTEE_LOCAL) return ENDING_PROCESS;
     if (caps & HF_CAP_KERNEL && !w->info.detached) return ENDING_PROCESS;
+    /* Where no hold outlives its client, there are sessions. */
+    if (!(caps & HF_CAP_DETACHED)) return ENDING_SESSION;
     return ENDING_NEVER;
 }
 

@@ -107,6 +107,10 @@ static void ending_print(const struct why *w)
     case ENDING_NEVER:
         printf("It has no expiry: it never ends by itself.\n");
         break;
+    case ENDING_SESSION:
+        printf("It ends with its client's session: when the client gives it "
+               "back, or some time after the client has died.\n");
+        break;
     case ENDING_LEASE:
         printf("It ends in %s if it is not renewed.\n",
                duration_text(w->info.ttl_ms, time, sizeof(time)));
@@ -150,6 +154,14 @@ static const char *advice_of_process(const struct why *w)
         return "let its process go on (kill -CONT), or end it: the lock goes "
                "with it";
     return "wait (holdfast run -w), or end its process: the lock goes with it";
+}
+
+static const char *advice_of_session(const struct why *w)
+{
+    if (w->process == PROCESS_STOPPED)
+        return "let its process go on (kill -CONT), or wait for the end of "
+               "its session";
+    return "wait (holdfast run -w); take it away only if its holder is dead";
 }
 
 static const char *advice_of_lease(const struct why *w)
@@ -213,6 +225,8 @@ const char *why_advice(const struct why *w, char *out, size_t size)
                "give a higher number";
     else if (w->ending == ENDING_PROCESS)
         what = advice_of_process(w);
+    else if (w->ending == ENDING_SESSION)
+        what = advice_of_session(w);
     else if (w->ending == ENDING_LEASE)
         what = advice_of_lease(w);
     if (w->info.locked && can_break(w))

@@ -22,6 +22,7 @@ enum process {
 enum ending {
     ENDING_PROCESS, /* a kernel lock: its process */
     ENDING_LEASE,
+    ENDING_SESSION, /* its client's, in ZooKeeper: nobody is told when */
     ENDING_NEVER
 };
 

@@ -201,7 +201,8 @@ struct hf_info {
     char label[HF_LABEL_MAX]; /* label of the owner's client; "" if unknown */
     /* The layout in which the lock is stored: "holdfast", "redisson", "string"
      * (redsync, redis-py, node-redlock and other SET NX PX libraries), "flock",
-     * "advisory" (a session of PostgreSQL), "shedlock" (layout=shedlock);
+     * "advisory" (a session of PostgreSQL), "shedlock" (layout=shedlock),
+     * "curator" (another program's lock in ZooKeeper);
      * "" if there is no lock. */
     char layout[HF_LAYOUT_MAX];
     int guarantee;     /* enum hf_guarantee: LOCAL if the store could not be
