@@ -50,26 +50,13 @@ ETCD_TEST(handover, our_waiter_gets_what_it_gives_back)
     CHECK_INT(w.status, HF_OK);
 }
 
-struct queue {
-    hf_lock *lock;
-    int wanted;
-};
-
-static int is_queued(void *arg)
-{
-    struct queue *q = arg;
-    struct hf_info info = HF_INFO_INIT;
-    return hf_lock_inspect(q->lock, &info, NULL) == HF_OK
-           && info.queued == q->wanted;
-}
-
 ETCD_TEST(handover, its_waiter_gets_what_we_give_back)
 {
     hf_lock *l = rig_lock(rig_client(NULL), "a");
-    struct queue q = {l, 1};
     CHECK_INT(hf_lock_try(l, NULL, NULL), HF_OK);
     peer_say(&t->there, "lock a %d", PEER_LEASE_MS);
-    CHECK(rig_until(is_queued, &q));
+    CHECK(lock_until_queued(l, 1));
+    CHECK(peer_waits(&t->there));
     CHECK_INT(hf_lock_release(l, NULL, NULL), HF_OK);
     CHECK_STR(peer_hear(&t->there, RIG_PATIENCE_MS), "ok");
     CHECK_INT(hf_lock_try(l, NULL, NULL), HF_TAKEN);
@@ -80,13 +67,11 @@ ETCD_TEST(handover, both_sides_wait_in_one_queue)
     static struct waiter w;
     hf_client *c = rig_client(NULL);
     hf_lock *l = rig_lock(c, "a");
-    struct queue q = {l, 1};
     CHECK_INT(hf_lock_try(l, NULL, NULL), HF_OK);
     peer_say(&t->there, "lock a %d", PEER_LEASE_MS);
-    CHECK(rig_until(is_queued, &q));
-    waiter_start_polling(&w, rig_lock(rig_client(NULL), "a"), HF_BACKOFF_NONE);
-    q.wanted = 2;
-    CHECK(rig_until(is_queued, &q));
+    CHECK(lock_until_queued(l, 1));
+    CHECK(peer_waits(&t->there));
+    waiter_start_queued(&w, rig_lock(rig_client(NULL), "a"), 2);
     CHECK_INT(hf_lock_release(l, NULL, NULL), HF_OK);
     CHECK_STR(peer_hear(&t->there, RIG_PATIENCE_MS), "ok");
     CHECK_INT(w.ended_ms, 0);

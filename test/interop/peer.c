@@ -72,6 +72,11 @@ const char *peer_hear(struct peer *p, int64_t timeout_ms)
     return proc_hear(&p->proc, p->line, timeout_ms) ? p->line : NULL;
 }
 
+int peer_waits(struct peer *p)
+{
+    return peer_hear(p, 300) == NULL;
+}
+
 static const char *line_ask(struct peer *p, const char *line)
 {
     proc_say(&p->proc, "%s", line);
@@ -164,4 +169,29 @@ void waiter_start(struct waiter *w, struct lab_server *r, hf_lock *lock)
     waiter_spawn(w, lock, HF_BACKOFF_NONE);
     CHECK(peer_until_waiters(r, hf_lock_name(lock), 1));
     rig_pause_ms(100); /* it tries once more after it has subscribed */
+}
+
+struct queue {
+    hf_lock *lock;
+    int wanted;
+};
+
+static int is_queued(void *arg)
+{
+    struct queue *q = arg;
+    struct hf_info info = HF_INFO_INIT;
+    return hf_lock_inspect(q->lock, &info, NULL) == HF_OK
+           && info.queued == q->wanted;
+}
+
+int lock_until_queued(hf_lock *lock, int wanted)
+{
+    struct queue q = {lock, wanted};
+    return rig_until(is_queued, &q);
+}
+
+void waiter_start_queued(struct waiter *w, hf_lock *lock, int wanted)
+{
+    waiter_spawn(w, lock, HF_BACKOFF_NONE);
+    CHECK(lock_until_queued(lock, wanted));
 }

@@ -40,6 +40,10 @@ void peer_say(struct peer *p, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 const char *peer_hear(struct peer *p, int64_t timeout_ms);
 
+/* Does it still wait?  It was told something, and has not answered for a while.
+ */
+int peer_waits(struct peer *p);
+
 /* Both at once.  The test fails if no answer comes. */
 const char *peer_ask(struct peer *p, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
@@ -72,5 +76,10 @@ void waiter_start(struct waiter *w, struct lab_server *r, hf_lock *lock);
 
 /* Start it where it listens to nobody, and come back a little later. */
 void waiter_start_polling(struct waiter *w, hf_lock *lock, int32_t backoff);
+
+/* Where waiters of both sides stand in one queue: wait until there are `wanted`
+ * of them; and start one, and come back when it is the last of `wanted`. */
+int lock_until_queued(hf_lock *lock, int wanted);
+void waiter_start_queued(struct waiter *w, hf_lock *lock, int wanted);
 
 #endif
