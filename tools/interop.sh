@@ -35,12 +35,16 @@ make_peer() {
     fail "the $language peer cannot be built"
 }
 
+# FOLDER OUT [OPTION...]
 maven() {
-    mvn -B -q -f "$src/java/pom.xml" -Dout="$out" "$@" process-classes
+    pom=$1/pom.xml
+    target=$2
+    shift 2
+    mvn -B -q -f "$pom" -Dout="$target" "$@" process-classes
 }
 
 java_peer() {
-    maven -o || maven
+    maven "$1" "$2" -o || maven "$1" "$2"
 }
 
 # Older Redissons, for redisson_cluster: the jars alone, for the same classes.
@@ -89,12 +93,15 @@ node_packages() {
             --loglevel=error
 }
 
-make_peer Java java_peer
+make_peer Java java_peer "$src/java" "$out"
+make_peer 'Java of ZooKeeper' java_peer "$src/zookeeper/curator" \
+    "$out/curator"
 for version in $older; do
     make_peer "Redisson $version" older_jars "$version"
 done
 make_peer Go go_peer
 make_peer 'Go of etcd' go_build etcd etcd
+make_peer 'Go of ZooKeeper' go_build zookeeper/go zookeeper
 make_peer Python once_for "$out/py" "$src/py/requirements.txt" python_packages
 make_peer Node once_for "$out/node" "$src/node/package-lock.json" node_packages
 
@@ -110,6 +117,9 @@ exec "$build/test/interop" "$@" \
     "go='$out/go/peer'" \
     "redislock='$out/go/redislock'" \
     "etcd-go='$out/go/etcd'" \
+    "gozk='$out/go/zookeeper'" \
+    "curator=java $flags -cp '$out/curator/classes:$out/curator/jars/*' Peer" \
     "etcdctl=python3 '$src/etcd/etcdctl.py'" \
+    "kazoo='$out/py/bin/python' '$src/zookeeper/kazoo/peer.py'" \
     "py='$out/py/bin/python' '$src/py/peer.py'" \
     "node=node '$src/node/peer.js' '$out/node'"
