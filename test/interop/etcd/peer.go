@@ -30,6 +30,7 @@ type hold struct {
 type peer struct {
 	client *clientv3.Client
 	holds  map[string]*hold
+	terms  map[string]*term
 }
 
 func newHold(client *clientv3.Client, name string,
@@ -122,6 +123,12 @@ func (p *peer) answer(words []string) (string, error) {
 		}
 		return mix(p.client, name, number(words, 2), number(words, 3),
 			words[5])
+	case "campaign":
+		return p.campaign(name, milliseconds(words, 2), words[3])
+	case "resign":
+		return p.resign(name)
+	case "leader":
+		return p.leader(name)
 	}
 	return "", fmt.Errorf("no such command: %s", words[0])
 }
@@ -150,7 +157,7 @@ func main() {
 		fmt.Println("error:", err)
 		os.Exit(1)
 	}
-	p := &peer{client, map[string]*hold{}}
+	p := &peer{client, map[string]*hold{}, map[string]*term{}}
 	fmt.Println("ready")
 	in := bufio.NewScanner(os.Stdin)
 	for in.Scan() {
