@@ -96,6 +96,7 @@ node_packages() {
 make_peer Java java_peer "$src/java" "$out"
 make_peer 'Java of ZooKeeper' java_peer "$src/zookeeper/curator" \
     "$out/curator"
+make_peer 'Java of ShedLock' java_peer "$src/shedlock" "$out/shedlock"
 for version in $older; do
     make_peer "Redisson $version" older_jars "$version"
 done
@@ -119,6 +120,8 @@ exec "$build/test/interop" "$@" \
     "etcd-go='$out/go/etcd'" \
     "gozk='$out/go/zookeeper'" \
     "curator=java $flags -cp '$out/curator/classes:$out/curator/jars/*' Peer" \
+    "shedlock=java $flags \
+-cp '$out/shedlock/classes:$out/shedlock/jars/*' Peer" \
     "etcdctl=python3 '$src/etcd/etcdctl.py'" \
     "kazoo='$out/py/bin/python' '$src/zookeeper/kazoo/peer.py'" \
     "py='$out/py/bin/python' '$src/py/peer.py'" \

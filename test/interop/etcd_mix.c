@@ -23,7 +23,7 @@ TEST(etcd_mix, a_counter_that_only_the_lock_guards_comes_out_exact)
     turns_files(server.dir);
     etcd_beside_start(&go, &server, "etcd-go");
     etcd_beside_start(&ctl, &server, "etcdctl");
-    conf = (struct turns_process){rig_url(), ROUNDS};
+    conf = (struct turns_process){rig_url(), ROUNDS, 0};
     turns_process_start(&process, &conf);
     hf_client *c = rig_client(NULL);
     peer_say(&go, "mix a %d %d 7 %s", GO_THREADS, ROUNDS, turns_counter);

@@ -45,7 +45,8 @@ static void turn_guarded(struct turns *t, uint64_t fence)
 {
     uint64_t n = number_read(turns_counter), last = number_read(token);
     sched_yield();
-    if (n == UINT64_MAX || fence <= last)
+    int is_next = t->has_fence ? fence > last : fence == 0;
+    if (n == UINT64_MAX || !is_next)
         snprintf(t->wrong, sizeof t->wrong,
                  "%" PRIu64 ", fence %" PRIu64 " after %" PRIu64, n, fence,
                  last);
@@ -72,6 +73,7 @@ static void turns_run(void *arg)
 void turns_start(struct turns *t, hf_client *c, int rounds)
 {
     *t = (struct turns){.lock = rig_lock(c, "a"), .rounds = rounds};
+    t->has_fence = (hf_client_caps(c) & HF_CAP_FENCE) != 0;
     rig_spawn(turns_run, t);
 }
 
@@ -82,6 +84,7 @@ static int process_run(struct lab_proc *self, const void *arg)
     char line[PROC_LINE_MAX];
     hf_client *c = NULL;
     t.rounds = conf->rounds;
+    t.has_fence = !conf->is_unfenced;
     if (!proc_hear(self, line, TURNS_MS)) return 1;
     if (hf_client_open(conf->url, NULL, &c, NULL) != HF_OK) return 1;
     if (hf_lock_open(c, "a", &t.lock, NULL) != HF_OK) return 1;

@@ -2,7 +2,7 @@
  * turns.h: our part in hundreds of acquisitions by several programs at once,
  * where there is no Redis for the counter.  One rule: the counter, a number in
  * a file, is read and written in two steps, so that only the lock can keep it
- * right; and our fences rise.
+ * right; and our fences rise, if the store has any.
  */
 #ifndef HF_TEST_TURNS_H
 #define HF_TEST_TURNS_H
@@ -22,6 +22,7 @@ uint64_t turns_counted(void);
 struct turns {
     hf_lock *lock;
     int rounds;
+    int has_fence;
     char wrong[128]; /* "": nothing */
 };
 
@@ -34,6 +35,7 @@ void turns_start(struct turns *t, hf_client *c, int rounds);
 struct turns_process {
     const char *url;
     int rounds;
+    int is_unfenced; /* the store has no fences */
 };
 void turns_process_start(struct lab_proc *p, const struct turns_process *conf);
 

@@ -20,7 +20,7 @@ TEST(zookeeper_mix, a_counter_that_only_the_lock_guards_comes_out_exact)
     turns_files(beside.server.dir);
     zookeeper_beside_start(&beside, &java, "curator");
     zookeeper_beside_start(&beside, &go, "gozk");
-    conf = (struct turns_process){rig_url(), ROUNDS};
+    conf = (struct turns_process){rig_url(), ROUNDS, 0};
     turns_process_start(&process, &conf);
     hf_client *c = rig_client(NULL);
     peer_say(&java, "mix a %d %d 7 %s", THREADS, ROUNDS, turns_counter);
