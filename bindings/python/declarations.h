@@ -18,6 +18,7 @@
 #define HF_CAP_TALLY 0x4000
 #define HF_CAP_IN_ORDER 0x8000
 #define HF_CAP_STOCK 0x10000
+#define HF_CAP_LEDGER 0x20000
 #define HF_URL_PASSWORD 0x01
 #define HF_URL_QUORUM 0x02
 #define HF_URL_SENTINEL 0x04
@@ -711,6 +712,135 @@ typedef void (*hf_once_looked_fn)(hf_client *client, int status,
                               struct hf_error *err);
  void hf_once_result_free(hf_client *client,
                                 struct hf_once_result *result);
+typedef struct hf_stock hf_stock;
+enum hf_stock_verdict {
+    HF_STOCK_RESERVED = 0,
+    HF_STOCK_DUPLICATE = 1,
+    HF_STOCK_REUSED = 2,
+    HF_STOCK_LIMIT = 3,
+    HF_STOCK_SOLD_OUT = 4,
+    HF_STOCK_NOT_OPEN = 5,
+    HF_STOCK_BUSY = 6
+};
+enum hf_stock_state {
+    HF_STOCK_UNKNOWN = 0,
+    HF_STOCK_HELD = 1,
+    HF_STOCK_SOLD = 2,
+    HF_STOCK_CANCELLED = 3,
+    HF_STOCK_EXPIRED = 4
+};
+struct hf_stock_spec {
+    uint32_t struct_size;
+    uint32_t segments;
+    int64_t quantity;
+    int64_t limit;
+    int64_t hold_ms;
+    int64_t max_hold_ms;
+    int64_t opens_ms;
+    int64_t closes_ms;
+};
+struct hf_reservation {
+    uint32_t struct_size;
+    int32_t verdict;
+    int32_t state;
+    int32_t segment;
+    int64_t units;
+    int64_t order;
+    int64_t left_ms;
+    char token[832];
+};
+struct hf_stock_settled {
+    uint32_t struct_size;
+    int32_t state;
+    int32_t changed;
+    int32_t late;
+    int64_t units;
+    int64_t left_ms;
+};
+struct hf_stock_report {
+    uint32_t struct_size;
+    uint32_t segments;
+    int32_t is_ended;
+    int32_t is_balanced;
+    int64_t quantity;
+    int64_t received;
+    int64_t given;
+    int64_t available;
+    int64_t held;
+    int64_t sold;
+    int64_t events;
+    int64_t limit, hold_ms, max_hold_ms, opens_ms, closes_ms;
+};
+ int hf_stock_create(hf_client *client, const char *name,
+                           const struct hf_stock_spec *spec,
+                           struct hf_error *err);
+ int hf_stock_open(hf_client *client, const char *name, hf_stock **out,
+                         struct hf_error *err);
+ void hf_stock_close(hf_stock *stock);
+ int hf_stock_reserve(hf_stock *stock, const char *user, int64_t units,
+                            const char *request_id, struct hf_reservation *out,
+                            struct hf_error *err);
+typedef void (*hf_stock_reserved_fn)(hf_stock *stock, int status,
+                                     const struct hf_reservation *got,
+                                     const struct hf_error *err, void *user);
+ int hf_stock_reserve_start(hf_stock *stock, const char *user,
+                                  int64_t units, const char *request_id,
+                                  hf_stock_reserved_fn cb, void *data,
+                                  struct hf_error *err);
+ int hf_stock_confirm(hf_stock *stock, const char *token,
+                            struct hf_stock_settled *out, struct hf_error *err);
+ int hf_stock_cancel(hf_stock *stock, const char *token,
+                           struct hf_stock_settled *out, struct hf_error *err);
+ int hf_stock_extend(hf_stock *stock, const char *token, int64_t ms,
+                           struct hf_stock_settled *out, struct hf_error *err);
+enum hf_stock_settle {
+    HF_STOCK_CONFIRM = 0,
+    HF_STOCK_CANCEL = 1,
+    HF_STOCK_EXTEND = 2
+};
+typedef void (*hf_stock_settled_fn)(hf_stock *stock, int status,
+                                    const struct hf_stock_settled *settled,
+                                    const struct hf_error *err, void *user);
+ int hf_stock_settle_start(hf_stock *stock, int what, const char *token,
+                                 int64_t ms, hf_stock_settled_fn cb, void *data,
+                                 struct hf_error *err);
+ int hf_stock_restock(hf_stock *stock, int64_t units,
+                            const char *request_id, struct hf_error *err);
+ int hf_stock_end(hf_stock *stock, struct hf_stock_report *report,
+                        struct hf_error *err);
+typedef void (*hf_stock_books_fn)(uint32_t segment,
+                                  const struct hf_stock_report *books,
+                                  void *user);
+ int hf_stock_audit(hf_stock *stock, hf_stock_books_fn fn, void *user,
+                          struct hf_stock_report *report, struct hf_error *err);
+struct hf_orders_options {
+    uint32_t struct_size;
+    int32_t keep;
+};
+struct hf_orders_drained {
+    uint32_t struct_size;
+    int32_t losses;
+    int64_t events;
+    int64_t refused;
+};
+struct hf_orders_report {
+    uint32_t struct_size;
+    int32_t is_balanced;
+    int64_t quantity;
+    int64_t sold;
+    int64_t orders;
+    int64_t behind;
+    int64_t missing;
+    int64_t refused;
+    int64_t refused_units;
+    int64_t lost;
+};
+ int hf_orders_install(hf_client *database, struct hf_error *err);
+ int hf_orders_drain(hf_stock *stock, hf_hold *hold, hf_client *database,
+                           const struct hf_orders_options *options,
+                           struct hf_orders_drained *out, struct hf_error *err);
+ int hf_orders_audit(hf_stock *stock, hf_client *database,
+                           struct hf_orders_report *out, struct hf_error *err);
 struct hf_quorum_options {
     uint32_t struct_size;
     uint32_t flags;
@@ -890,104 +1020,3 @@ struct hf_stats {
 };
  int hf_client_stats(hf_client *client, struct hf_stats *out,
                            struct hf_error *err);
-typedef struct hf_stock hf_stock;
-enum hf_stock_verdict {
-    HF_STOCK_RESERVED = 0,
-    HF_STOCK_DUPLICATE = 1,
-    HF_STOCK_REUSED = 2,
-    HF_STOCK_LIMIT = 3,
-    HF_STOCK_SOLD_OUT = 4,
-    HF_STOCK_NOT_OPEN = 5,
-    HF_STOCK_BUSY = 6
-};
-enum hf_stock_state {
-    HF_STOCK_UNKNOWN = 0,
-    HF_STOCK_HELD = 1,
-    HF_STOCK_SOLD = 2,
-    HF_STOCK_CANCELLED = 3,
-    HF_STOCK_EXPIRED = 4
-};
-struct hf_stock_spec {
-    uint32_t struct_size;
-    uint32_t segments;
-    int64_t quantity;
-    int64_t limit;
-    int64_t hold_ms;
-    int64_t max_hold_ms;
-    int64_t opens_ms;
-    int64_t closes_ms;
-};
-struct hf_reservation {
-    uint32_t struct_size;
-    int32_t verdict;
-    int32_t state;
-    int32_t segment;
-    int64_t units;
-    int64_t order;
-    int64_t left_ms;
-    char token[832];
-};
-struct hf_stock_settled {
-    uint32_t struct_size;
-    int32_t state;
-    int32_t changed;
-    int32_t late;
-    int64_t units;
-    int64_t left_ms;
-};
-struct hf_stock_report {
-    uint32_t struct_size;
-    uint32_t segments;
-    int32_t is_ended;
-    int32_t is_balanced;
-    int64_t quantity;
-    int64_t received;
-    int64_t given;
-    int64_t available;
-    int64_t held;
-    int64_t sold;
-    int64_t events;
-    int64_t limit, hold_ms, max_hold_ms, opens_ms, closes_ms;
-};
- int hf_stock_create(hf_client *client, const char *name,
-                           const struct hf_stock_spec *spec,
-                           struct hf_error *err);
- int hf_stock_open(hf_client *client, const char *name, hf_stock **out,
-                         struct hf_error *err);
- void hf_stock_close(hf_stock *stock);
- int hf_stock_reserve(hf_stock *stock, const char *user, int64_t units,
-                            const char *request_id, struct hf_reservation *out,
-                            struct hf_error *err);
-typedef void (*hf_stock_reserved_fn)(hf_stock *stock, int status,
-                                     const struct hf_reservation *got,
-                                     const struct hf_error *err, void *user);
- int hf_stock_reserve_start(hf_stock *stock, const char *user,
-                                  int64_t units, const char *request_id,
-                                  hf_stock_reserved_fn cb, void *data,
-                                  struct hf_error *err);
- int hf_stock_confirm(hf_stock *stock, const char *token,
-                            struct hf_stock_settled *out, struct hf_error *err);
- int hf_stock_cancel(hf_stock *stock, const char *token,
-                           struct hf_stock_settled *out, struct hf_error *err);
- int hf_stock_extend(hf_stock *stock, const char *token, int64_t ms,
-                           struct hf_stock_settled *out, struct hf_error *err);
-enum hf_stock_settle {
-    HF_STOCK_CONFIRM = 0,
-    HF_STOCK_CANCEL = 1,
-    HF_STOCK_EXTEND = 2
-};
-typedef void (*hf_stock_settled_fn)(hf_stock *stock, int status,
-                                    const struct hf_stock_settled *settled,
-                                    const struct hf_error *err, void *user);
- int hf_stock_settle_start(hf_stock *stock, int what, const char *token,
-                                 int64_t ms, hf_stock_settled_fn cb, void *data,
-                                 struct hf_error *err);
- int hf_stock_restock(hf_stock *stock, int64_t units,
-                            const char *request_id, struct hf_error *err);
- int hf_stock_end(hf_stock *stock, struct hf_stock_report *report,
-                        struct hf_error *err);
-typedef void (*hf_stock_books_fn)(uint32_t segment,
-                                  const struct hf_stock_report *books,
-                                  void *user);
- int hf_stock_audit(hf_stock *stock, hf_stock_books_fn fn, void *user,
-                          struct hf_stock_report *report, struct hf_error *err);

@@ -2,8 +2,8 @@
  * stocks.c: a job for one segment of a sale, or for the tables of sales in a
  * database: one request to the first node, without a hold.
  *
- * The rule: a request to a segment may be repeated, because a segment knows what
- * it has done.  One to a ledger is not: its caller reads the cursor first.
+ * The rule: a request to a segment may be repeated, because a segment knows
+ * what it has done.  One to a ledger is not: its caller reads the cursor first.
  */
 #include "engine/stocks.h"
 
