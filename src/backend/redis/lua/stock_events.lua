@@ -3,6 +3,7 @@
 -- ARGV segments, id of the first or "-", most events, id before which all may be
 --      removed or ""
 -- returns {0, 0, 0, now ms, id, event, id, event ...}
+--@include stock_now
 --@include stock_books
 local function number_of(id)
     return tonumber(id:match('-(%d+)$'))
