@@ -95,7 +95,7 @@ static void open_resource(struct holder *h, const char *url)
 {
     struct hf_error err = {0};
     snprintf(h->where, sizeof(h->where), "%s", url);
-    if (h->role->play->scene->place != ON_REDIS)
+    if (h->role->play->scene->resource != ON_REDIS)
         client_done(h->self, 1);
     else if (hf_client_open(url, NULL, &h->resource, &err) != HF_OK)
         trouble_say(h, &err);
@@ -123,12 +123,12 @@ static void claim(struct holder *h)
 static void touch(struct holder *h)
 {
     struct hf_error err = {0};
-    enum place place = h->role->play->scene->place;
+    enum resource on = h->role->play->scene->resource;
     int is_shown =
-        place == ON_REDIS
+        on == ON_REDIS
             ? hf_guard_touch(h->resource, RESOURCE_NAME, h->fence, &err)
                   == HF_OK
-            : resource_touch(place, h->where, h->fence) == WRITE_TAKEN;
+            : resource_touch(on, h->where, h->fence) == WRITE_TAKEN;
     if (!is_shown)
         client_event(h->self, EVENT_NOTE, record_now_us(), 0, 0,
                      err.text[0] ? err.text : "cannot show its fence");
@@ -186,10 +186,9 @@ static void release(struct holder *h)
 
 static enum written guarded_set(struct holder *h, struct hf_error *err)
 {
-    enum place place = h->role->play->scene->place;
+    enum resource on = h->role->play->scene->resource;
     char me = (char)('A' + h->role->number);
-    if (place != ON_REDIS)
-        return resource_guarded(place, h->where, h->fence, me);
+    if (on != ON_REDIS) return resource_guarded(on, h->where, h->fence, me);
     int status = h->role->play->scene->has_claims
                      ? hf_guard_set_claimed(h->resource, RESOURCE_NAME,
                                             h->claim, &me, 1, 0, err)

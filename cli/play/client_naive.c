@@ -138,8 +138,8 @@ static void release(struct naive_client *c)
 static int resource_take(struct naive_client *c)
 {
     const struct scene *scene = c->role->play->scene;
-    if (scene->place != ON_REDIS)
-        return resource_set(scene->place, c->where,
+    if (scene->resource != ON_REDIS)
+        return resource_set(scene->resource, c->where,
                             (char)('A' + c->role->number))
                == WRITE_TAKEN;
     const char *said = store_ask(

@@ -66,7 +66,7 @@ void stage_connect(struct play *p, int client)
         if (!stage_answer(client)) url_fail(p, client);
     }
     if (!p->scene->has_resource) return;
-    if (p->scene->place != ON_REDIS)
+    if (p->scene->resource != ON_REDIS)
         stage_tell(client, "resource %s", stage.where);
     else
         stage_tell(client,

@@ -31,7 +31,7 @@ enum fault {
 };
 
 /* Where the resource is that clients write to. */
-enum place { ON_REDIS, IN_FILE, IN_SQLITE, IN_POSTGRES };
+enum resource { ON_REDIS, IN_FILE, IN_SQLITE, IN_POSTGRES };
 
 /* The naive way's commands: $me is the client's letter, $lease the lease in
  * milliseconds.  An answer of OK or 1 grants the lock. */
@@ -63,8 +63,8 @@ struct scene {
     int has_clocks;   /* each store has its own: store_jumps() */
     int has_jobs;     /* clients only run jobs, in their order: client_runs() */
     int has_resource; /* clients write to it */
-    enum place place; /* of the resource; 0: a Redis server of its own */
-    int has_claims;   /* holdfast's clients claim it, with unique tokens */
+    enum resource resource; /* 0: on a Redis server of its own */
+    int has_claims; /* holdfast's clients claim it, with unique tokens */
     int lease_ms;
     int is_fixed;      /* holdfast's way does not renew the lease */
     const char *query; /* of the URL of holdfast's clients, or NULL */

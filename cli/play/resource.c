@@ -27,9 +27,9 @@ extern char **environ;
 
 /* ---- SQL --------------------------------------------------------------- */
 
-static int dialect_of(enum place place)
+static int dialect_of(enum resource on)
 {
-    return place == IN_POSTGRES ? HF_GUARD_POSTGRES : HF_GUARD_SQLITE;
+    return on == IN_POSTGRES ? HF_GUARD_POSTGRES : HF_GUARD_SQLITE;
 }
 
 /* All that the program sqlite3 prints, errors too; it stops at the first.  0,
@@ -72,10 +72,10 @@ static void postgres_say(const char *port, const char *sql, char *out,
 }
 
 /* Statements that return no rows: what is said is trouble. */
-static enum written sql_do(enum place place, const char *where, char *sql)
+static enum written sql_do(enum resource on, const char *where, char *sql)
 {
     char said[1024];
-    if (place == IN_POSTGRES)
+    if (on == IN_POSTGRES)
         postgres_say(where, sql, said, sizeof(said));
     else
         (void)sqlite_say(where, sql, said, sizeof(said));
@@ -84,10 +84,10 @@ static enum written sql_do(enum place place, const char *where, char *sql)
 }
 
 /* The statement CHECK, with its parameters ($1 or ?1, and so on) written in. */
-static void check_write(enum place place, uint64_t fence, char *out,
+static void check_write(enum resource on, uint64_t fence, char *out,
                         size_t size)
 {
-    const char *from = hf_guard_sql(dialect_of(place), HF_GUARD_CHECK);
+    const char *from = hf_guard_sql(dialect_of(on), HF_GUARD_CHECK);
     size_t len = 0;
     for (; *from && len + 32 < size; from++) {
         if (*from != '$' && *from != '?') {
@@ -102,24 +102,24 @@ static void check_write(enum place place, uint64_t fence, char *out,
     out[len] = 0;
 }
 
-static enum written table_set(enum place place, const char *where, char me)
+static enum written table_set(enum resource on, const char *where, char me)
 {
     char sql[SQL_MAX];
     snprintf(sql, sizeof(sql), "UPDATE account SET writer = '%c';", me);
-    return sql_do(place, where, sql);
+    return sql_do(on, where, sql);
 }
 
 /* Without a writer: only the fence. */
-static enum written table_guarded(enum place place, const char *where,
+static enum written table_guarded(enum resource on, const char *where,
                                   uint64_t fence, char me)
 {
     char check[SQL_MAX / 2], sql[SQL_MAX], update[80] = "";
-    check_write(place, fence, check, sizeof(check));
+    check_write(on, fence, check, sizeof(check));
     if (me)
         snprintf(update, sizeof(update), "UPDATE account SET writer = '%c'; ",
                  me);
     snprintf(sql, sizeof(sql), "BEGIN; %s; %sCOMMIT;", check, update);
-    return sql_do(place, where, sql);
+    return sql_do(on, where, sql);
 }
 
 /* ---- a file -------------------------------------------------------------- */
@@ -141,29 +141,29 @@ static enum written status_read(int status)
 
 /* ---- all ----------------------------------------------------------------- */
 
-enum written resource_set(enum place place, const char *where, char me)
+enum written resource_set(enum resource on, const char *where, char me)
 {
-    return place == IN_FILE ? file_set(where, me) : table_set(place, where, me);
+    return on == IN_FILE ? file_set(where, me) : table_set(on, where, me);
 }
 
-enum written resource_touch(enum place place, const char *where, uint64_t fence)
+enum written resource_touch(enum resource on, const char *where, uint64_t fence)
 {
-    if (place == IN_FILE)
+    if (on == IN_FILE)
         return status_read(hf_guard_file_touch(where, fence, NULL));
-    return table_guarded(place, where, fence, 0);
+    return table_guarded(on, where, fence, 0);
 }
 
-enum written resource_guarded(enum place place, const char *where,
+enum written resource_guarded(enum resource on, const char *where,
                               uint64_t fence, char me)
 {
-    if (place == IN_FILE)
+    if (on == IN_FILE)
         return status_read(hf_guard_file_replace(where, fence, &me, 1, NULL));
-    return table_guarded(place, where, fence, me);
+    return table_guarded(on, where, fence, me);
 }
 
-const char *resource_name(enum place place)
+const char *resource_name(enum resource on)
 {
-    switch (place) {
+    switch (on) {
     case IN_FILE:
         return "the file that is written";
     case IN_SQLITE:
@@ -175,14 +175,14 @@ const char *resource_name(enum place place)
     }
 }
 
-static int table_make(enum place place, const char *where)
+static int table_make(enum resource on, const char *where)
 {
     char sql[SQL_MAX];
     snprintf(sql, sizeof(sql),
              "CREATE TABLE account (writer TEXT); "
              "INSERT INTO account VALUES ('nobody'); %s",
-             hf_guard_sql(dialect_of(place), HF_GUARD_CREATE));
-    return sql_do(place, where, sql) == WRITE_TAKEN ? LAB_OK : LAB_FAILED;
+             hf_guard_sql(dialect_of(on), HF_GUARD_CREATE));
+    return sql_do(on, where, sql) == WRITE_TAKEN ? LAB_OK : LAB_FAILED;
 }
 
 /* In the command's own directory, without what an earlier run has left. */
@@ -197,24 +197,24 @@ static void path_make(char where[WHERE_MAX])
 }
 
 /* LAB_OK if all is there that is needed. */
-static int place_start(enum place place, char where[WHERE_MAX])
+static int resource_start(enum resource on, char where[WHERE_MAX])
 {
     static struct lab_postgres postgres;
     char said[64], nothing[] = "";
-    if (place == IN_SQLITE
+    if (on == IN_SQLITE
         && sqlite_say(where, nothing, said, sizeof(said)) == ENOENT)
         return LAB_ABSENT;
-    if (place != IN_POSTGRES) return LAB_OK;
+    if (on != IN_POSTGRES) return LAB_OK;
     int status = lab_postgres_start(&postgres, NULL);
     snprintf(where, WHERE_MAX, "%d", postgres.port);
     return status;
 }
 
-int resource_make(enum place place, char where[WHERE_MAX])
+int resource_make(enum resource on, char where[WHERE_MAX])
 {
     path_make(where);
-    if (place == IN_FILE)
+    if (on == IN_FILE)
         return file_set(where, '-') == WRITE_TAKEN ? LAB_OK : LAB_FAILED;
-    int status = place_start(place, where);
-    return status == LAB_OK ? table_make(place, where) : status;
+    int status = resource_start(on, where);
+    return status == LAB_OK ? table_make(on, where) : status;
 }

@@ -18,16 +18,16 @@ enum written { WRITE_FAILED, WRITE_TAKEN, WRITE_STALE };
 
 /* Of the run's process: make it, ready to be written, and say where it is: a
  * path, or a port.  A status as those of lab.h. */
-int resource_make(enum place place, char where[WHERE_MAX]);
+int resource_make(enum resource on, char where[WHERE_MAX]);
 /* The name of its lane. */
-const char *resource_name(enum place place);
+const char *resource_name(enum resource on);
 
 /* Of a client: write, whatever was written before. */
-enum written resource_set(enum place place, const char *where, char me);
+enum written resource_set(enum resource on, const char *where, char me);
 /* Show the fence, as a new holder does; write with the fence. */
-enum written resource_touch(enum place place, const char *where,
+enum written resource_touch(enum resource on, const char *where,
                             uint64_t fence);
-enum written resource_guarded(enum place place, const char *where,
+enum written resource_guarded(enum resource on, const char *where,
                               uint64_t fence, char me);
 
 #endif

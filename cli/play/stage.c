@@ -212,17 +212,17 @@ static void pair_start(void)
     lab_need(lab_server_follow(&s[1].redis, "127.0.0.1", stage.behind.port));
 }
 
-static void place_need(enum place place, int status)
+static void resource_need(enum resource on, int status)
 {
-    const char *name = resource_name(place);
+    const char *name = resource_name(on);
     if (status == LAB_ABSENT)
         stage_fail(stage.play, EXIT_UNREACHABLE,
                    "%s: this part cannot be played: install the package %s",
-                   name, place == IN_SQLITE ? "sqlite3" : "postgresql");
+                   name, on == IN_SQLITE ? "sqlite3" : "postgresql");
     /* Of root's processes, a database is the one that becomes another user. */
     if (status < 0)
         stage_fail(stage.play, EXIT_BUG, "%s: cannot be made%s: %s", name,
-                   place == IN_POSTGRES && geteuid() == 0
+                   on == IN_POSTGRES && geteuid() == 0
                        ? " (can the user postgres enter $TMPDIR?)"
                        : "",
                    lab_error());
@@ -230,13 +230,13 @@ static void place_need(enum place place, int status)
 
 static void resource_start(struct play *p)
 {
-    enum place place = p->scene->place;
+    enum resource on = p->scene->resource;
     stage.resource_lane =
-        record_lane(&p->record, LANE_RESOURCE, resource_name(place));
-    if (place == ON_REDIS)
+        record_lane(&p->record, LANE_RESOURCE, resource_name(on));
+    if (on == ON_REDIS)
         lab_need(lab_server_start(&stage.resource, NULL));
     else
-        place_need(place, resource_make(place, stage.where));
+        resource_need(on, resource_make(on, stage.where));
 }
 
 static void stores_start(struct play *p)

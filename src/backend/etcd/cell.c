@@ -37,7 +37,7 @@ int hf__etcd_cells_open(struct backend_conn *c)
     struct cells *s = &c->cells;
     s->record.alloc = c->env->alloc;
     s->store = hf__rules_store_open(c->env->alloc);
-    s->core = hf__sql_core_open(c->env, c, &driver, c->place.endpoint);
+    s->core = hf__sql_core_open(c->env, c, &driver, c->server.endpoint);
     return s->store && s->core ? 0 : -1;
 }
 
@@ -339,6 +339,6 @@ int64_t hf__etcd_cells_due(const struct backend_conn *c)
 
 int hf__etcd_cells_expire(struct backend_conn *c, int64_t now_us)
 {
-    return hf__sql_queue_expire(&c->cells.queue, now_us, c->place.endpoint,
+    return hf__sql_queue_expire(&c->cells.queue, now_us, c->server.endpoint,
                                 &c->link.err);
 }

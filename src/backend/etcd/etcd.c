@@ -136,7 +136,7 @@ static int etcd_open(struct backend_env *env, const struct url *url,
 static void etcd_close(struct backend_conn *c)
 {
     struct hf_error over;
-    hf__error_set(&over, HF_CLOSED, "%.100s: closed", c->place.endpoint);
+    hf__error_set(&over, HF_CLOSED, "%.100s: closed", c->server.endpoint);
     c->busy = 1;
     hf__etcd_link_drop(&c->link, &over);
     c->env->timer(c->env, TIME_NEVER);

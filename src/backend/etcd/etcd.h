@@ -18,7 +18,7 @@
 #include "backend/etcd/link.h"
 #include "backend/etcd/stake.h"
 #include "backend/etcd/watch.h"
-#include "backend/sql/place.h"
+#include "backend/sql/server.h"
 
 #define ETCD_PORT 2379
 #define ETCD_OPTIONS                                                           \
@@ -78,7 +78,7 @@ struct scratch {
 struct backend_conn {
     struct backend_env *env;
     struct scratch *scratch;
-    struct place place;
+    struct server server;
     struct tls_context *tls;
     struct endpoint endpoints[ETCD_ENDPOINTS_MAX];
     int endpoints_len;

@@ -33,12 +33,12 @@ void hf__etcd_greet(struct link *l)
 {
     struct backend_conn *c = l->c;
     Pb__AuthenticateRequest ask = PB__AUTHENTICATE_REQUEST__INIT;
-    if (!c->place.user) {
+    if (!c->server.user) {
         greet_next(l);
         return;
     }
-    ask.name = c->place.user;
-    ask.password = c->place.password ? c->place.password : ask.password;
+    ask.name = c->server.user;
+    ask.password = c->server.password ? c->server.password : ask.password;
     (void)hf__etcd_call(l, CALL_AUTH, &ask.base, NULL, TIME_NEVER);
 }
 

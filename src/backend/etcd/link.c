@@ -138,7 +138,8 @@ static void down_tell(struct link *l)
     struct backend_conn *c = l->c;
     calls_fail(l);
     l->endpoint = (l->endpoint + 1) % c->endpoints_len;
-    l->due_us = hf__etcd_now(c) + hf__sql_place_pause_us(c->env, l->failures++);
+    l->due_us =
+        hf__etcd_now(c) + hf__sql_server_pause_us(c->env, l->failures++);
     c->env->link(c->env, LINK_IS_DOWN, 0, &l->err);
     waiting_fail(c);
 }
@@ -302,7 +303,7 @@ void hf__etcd_link_start(struct link *l)
     hf__etcd_link_close(l);
     l->give_up_us = hf__etcd_now(c) + c->env->conf->timeout_us;
     l->endpoints_left = c->endpoints_len;
-    if (hf__sql_place_password(&c->place, &err) == HF_OK) {
+    if (hf__sql_server_password(&c->server, &err) == HF_OK) {
         start_at(l);
         return;
     }

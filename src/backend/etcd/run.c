@@ -61,7 +61,7 @@ void hf__etcd_refuse(struct backend_conn *c, struct request *req, int status,
     va_start(ap, format);
     vsnprintf(what, sizeof what, format, ap);
     va_end(ap);
-    snprintf(text, sizeof text, "%.80s: %.160s", c->place.endpoint, what);
+    snprintf(text, sizeof text, "%.80s: %.160s", c->server.endpoint, what);
     text_reply(c, req, V_ERROR, status, text);
 }
 
@@ -166,7 +166,7 @@ int hf__etcd_waiting_expire(struct backend_conn *c, int64_t now)
     struct request **at = &c->waiting, *list = NULL, **end = &list;
     if (late.status == HF_OK)
         hf__error_set(&late, HF_UNAVAILABLE, "%.100s: no answer in time",
-                      c->place.endpoint);
+                      c->server.endpoint);
     while (*at) {
         struct request *req = *at;
         if (req->deadline_us > now) {

@@ -10,7 +10,7 @@
 
 #define PREFIX "holdfast"
 
-static const struct place_kind kind = {
+static const struct server_kind kind = {
     .scheme = "etcd", .port = ETCD_PORT, .socket = "", .create = ""};
 
 static int endpoint_add(struct backend_conn *c, const struct url *at,
@@ -65,8 +65,8 @@ static int prefix_read(struct backend_conn *c, const struct url *url,
     return HF_OK;
 }
 
-/* etcds:// means tls=on.  The TLS options themselves are read with the
- * place. */
+/* etcds:// means tls=on.  The TLS options themselves are read with the server's
+ * address. */
 static int tls_say(struct url *url, struct hf_error *err)
 {
     const char *text = hf__url_option(url, "tls");
@@ -84,28 +84,28 @@ static int tls_say(struct url *url, struct hf_error *err)
 
 static int tls_open(struct backend_conn *c, struct hf_error *err)
 {
-    const struct place *p = &c->place;
-    if (p->tls != PLACE_TLS_ANY && p->tls != PLACE_TLS_VERIFIED) return HF_OK;
+    const struct server *p = &c->server;
+    if (p->tls != SERVER_TLS_ANY && p->tls != SERVER_TLS_VERIFIED) return HF_OK;
     struct tls_conf conf = {.ca = p->tls_ca,
                             .cert = p->tls_cert,
                             .key = p->tls_key,
                             .key_password_file = p->tls_key_password_file,
                             .name = p->tls_name,
-                            .no_verify = p->tls == PLACE_TLS_ANY,
+                            .no_verify = p->tls == SERVER_TLS_ANY,
                             .is_http2 = 1};
     return hf__tls_context_open(c->env->alloc, &conf, &c->tls, err);
 }
 
-static int user_check(const struct place *p, struct hf_error *err)
+static int user_check(const struct server *p, struct hf_error *err)
 {
     if (!p->password || p->user) return HF_OK;
     return hf__error_set(err, HF_INVALID,
                          "url: user: missing: there is a password");
 }
 
-/* The place is that of the first endpoint; error texts begin with it. */
-static int place_read(struct backend_conn *c, const struct url *url,
-                      struct hf_error *err)
+/* The address is that of the first endpoint; error texts begin with it. */
+static int server_read(struct backend_conn *c, const struct url *url,
+                       struct hf_error *err)
 {
     struct url *copy = hf__alloc(c->env->alloc, sizeof *copy);
     if (!copy) return hf__error_set(err, HF_NOMEM, "url: out of memory");
@@ -115,7 +115,7 @@ static int place_read(struct backend_conn *c, const struct url *url,
     copy->port = c->endpoints[0].port;
     int status = tls_say(copy, err);
     if (status == HF_OK)
-        status = hf__sql_place_read(&c->place, c->env, copy, &kind, err);
+        status = hf__sql_server_read(&c->server, c->env, copy, &kind, err);
     hf__free(c->env->alloc, copy);
     return status;
 }
@@ -125,18 +125,18 @@ int hf__etcd_url_read(struct backend_conn *c, const struct url *url,
 {
     int status = endpoints_read(c, url, err);
     if (status == HF_OK) status = prefix_read(c, url, err);
-    if (status == HF_OK) status = place_read(c, url, err);
-    if (status == HF_OK) status = user_check(&c->place, err);
+    if (status == HF_OK) status = server_read(c, url, err);
+    if (status == HF_OK) status = user_check(&c->server, err);
     if (status == HF_OK)
-        status =
-            hf__sql_place_switch(url, "short_leases", 0, &c->short_leases, err);
+        status = hf__sql_server_switch(url, "short_leases", 0, &c->short_leases,
+                                       err);
     return status == HF_OK ? tls_open(c, err) : status;
 }
 
 void hf__etcd_url_free(struct backend_conn *c)
 {
     hf__tls_context_close(c->tls);
-    hf__sql_place_free(&c->place);
+    hf__sql_server_free(&c->server);
     for (int i = 0; i < c->endpoints_len; i++)
         hf__free(c->env->alloc, c->endpoints[i].host);
 }

@@ -34,16 +34,16 @@ static void switch_set(MYSQL *my, enum mysql_option option, int is_on)
     mysql_optionsv(my, option, &value);
 }
 
-static void tls_set(MYSQL *my, const struct place *p, const char *key_password)
+static void tls_set(MYSQL *my, const struct server *p, const char *key_password)
 {
-    if (p->tls < PLACE_TLS_ANY) return;
+    if (p->tls < SERVER_TLS_ANY) return;
     unsigned seconds =
         (unsigned)((p->env->conf->timeout_us + US_PER_S - 1) / US_PER_S);
     /* The handshake is the one thing in which libmariadb waits. */
     mysql_optionsv(my, MYSQL_OPT_CONNECT_TIMEOUT, &seconds);
     switch_set(my, MYSQL_OPT_SSL_ENFORCE, 1);
     switch_set(my, MYSQL_OPT_SSL_VERIFY_SERVER_CERT,
-               p->tls == PLACE_TLS_VERIFIED);
+               p->tls == SERVER_TLS_VERIFIED);
     if (p->tls_ca) mysql_optionsv(my, MYSQL_OPT_SSL_CA, p->tls_ca);
     if (p->tls_cert) mysql_optionsv(my, MYSQL_OPT_SSL_CERT, p->tls_cert);
     if (p->tls_cert)
@@ -53,9 +53,9 @@ static void tls_set(MYSQL *my, const struct place *p, const char *key_password)
         mysql_optionsv(my, MARIADB_OPT_TLS_PASSPHRASE, key_password);
 }
 
-static void options_set(MYSQL *my, const struct place *p)
+static void options_set(MYSQL *my, const struct server *p)
 {
-    char *key_password = hf__sql_place_key_password(p);
+    char *key_password = hf__sql_server_key_password(p);
     mysql_optionsv(my, MYSQL_OPT_NONBLOCK, 0);
     mysql_optionsv(my, MYSQL_SET_CHARSET_NAME, CHARSET);
     mysql_optionsv(my, MYSQL_OPT_CONNECT_ATTR_ADD, "program_name", "holdfast");
@@ -67,7 +67,7 @@ static void options_set(MYSQL *my, const struct place *p)
     hf__free_secret(p->env->alloc, key_password);
 }
 
-int hf__mysql_wire_open(struct wire *w, const struct place *p,
+int hf__mysql_wire_open(struct wire *w, const struct server *p,
                         const struct stream_addr *addr)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
@@ -79,9 +79,9 @@ int hf__mysql_wire_open(struct wire *w, const struct place *p,
                        w->address, sizeof w->address, NULL, 0, NI_NUMERICHOST)
                != 0)
         return -1;
-    if (p->tls == PLACE_TLS_VERIFIED)
+    if (p->tls == SERVER_TLS_VERIFIED)
         w->name = p->tls_name ? p->tls_name : p->host;
-    w->is_tls = p->tls >= PLACE_TLS_ANY;
+    w->is_tls = p->tls >= SERVER_TLS_ANY;
     options_set(w->my, p);
     int protocol = p->socket ? MYSQL_PROTOCOL_SOCKET : MYSQL_PROTOCOL_TCP;
     mysql_optionsv(w->my, MYSQL_OPT_PROTOCOL, &protocol);

@@ -27,7 +27,7 @@ static void say(struct link *l, enum item_kind kind, unsigned statements,
 /* Each statement is a transaction of its own, and may be repeated. */
 static void tables_make(struct link *l)
 {
-    if (!l->c->place.creates) return;
+    if (!l->c->server.creates) return;
     const char *const *sql =
         l->c->is_shed ? hf__mysql_shed_schema : hf__mysql_schema;
     for (; *sql; sql++) say(l, ITEM_GREET, 1, *sql);

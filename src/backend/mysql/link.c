@@ -81,8 +81,8 @@ void hf__mysql_link_close(struct link *l)
 static void down_tell(struct link *l)
 {
     struct backend_conn *c = l->c;
-    size_t where = strlen(c->place.endpoint) + 2;
-    l->due_us = now_us(l) + hf__sql_place_pause_us(c->env, l->failures++);
+    size_t where = strlen(c->server.endpoint) + 2;
+    l->due_us = now_us(l) + hf__sql_server_pause_us(c->env, l->failures++);
     hf__sql_queue_drop(&c->queue);
     /* Its holders must not wait for the next connection to learn that their
      * locks are gone: they ask at once, and the rows answer. */
@@ -98,7 +98,7 @@ static void error_fill(struct link *l, int status, const char *format,
 {
     char what[HF_ERROR_TEXT_MAX];
     vsnprintf(what, sizeof what, format, ap);
-    hf__error_set(&l->err, status, "%s: %s", l->c->place.endpoint, what);
+    hf__error_set(&l->err, status, "%s: %s", l->c->server.endpoint, what);
 }
 
 void hf__mysql_link_fail(struct link *l, int status, const char *format, ...)
@@ -140,13 +140,13 @@ static void address_next(struct link *l)
 {
     struct backend_conn *c = l->c;
     const struct stream_addr *addr =
-        c->place.socket ? NULL : &l->addrs.addrs[l->addr_next];
+        c->server.socket ? NULL : &l->addrs.addrs[l->addr_next];
     fd_forget(l);
     hf__mysql_wire_close(&l->wire);
     l->addr_next++;
     l->state = LINK_CONNECTING;
     l->due_us = address_limit_us(l);
-    if (hf__mysql_wire_open(&l->wire, &c->place, addr) != 0) {
+    if (hf__mysql_wire_open(&l->wire, &c->server, addr) != 0) {
         fail_later(l, HF_NOMEM, "connect: out of memory");
         return;
     }
@@ -169,7 +169,7 @@ static void connect_failed(struct link *l)
 
 static void resolve_begin(struct link *l)
 {
-    l->fd = hf__resolve_start(l->c->place.host, l->c->place.port);
+    l->fd = hf__resolve_start(l->c->server.host, l->c->server.port);
     l->state = LINK_RESOLVING;
     l->due_us = l->give_up_us;
     if (l->fd < 0)
@@ -180,14 +180,14 @@ static void resolve_begin(struct link *l)
 
 void hf__mysql_link_start(struct link *l)
 {
-    struct place *p = &l->c->place;
+    struct server *p = &l->c->server;
     struct hf_error err;
     hf__mysql_link_close(l);
     l->give_up_us = now_us(l) + p->env->conf->timeout_us;
     l->addr_next = 0;
     l->extensions = 0;
     l->addrs.count = 1;
-    if (hf__sql_place_password(p, &err) != HF_OK)
+    if (hf__sql_server_password(p, &err) != HF_OK)
         fail_later(l, err.status, "%s", err.text);
     else if (!p->socket
              && hf__resolve_numeric(p->host, p->port, &l->addrs) != 0)

@@ -17,10 +17,10 @@
 #include "base/error.h"
 #include "base/math.h"
 
-static const struct place_kind kind = {.scheme = "mysql",
-                                       .port = MYSQL_STORE_PORT,
-                                       .socket = "/path",
-                                       .create = ""};
+static const struct server_kind kind = {.scheme = "mysql",
+                                        .port = MYSQL_STORE_PORT,
+                                        .socket = "/path",
+                                        .create = ""};
 
 /* ---- deadlines ---- */
 
@@ -28,7 +28,7 @@ static int deadlines_run(struct backend_conn *c, int64_t now)
 {
     if (now < hf__sql_core_deadline_us(c->core)) return 0;
     int done =
-        hf__sql_queue_expire(&c->queue, now, c->place.endpoint, &c->link.err);
+        hf__sql_queue_expire(&c->queue, now, c->server.endpoint, &c->link.err);
     if (now < hf__sql_core_deadline_us(c->core)) return 1;
     /* The answer may have arrived, but not been read. */
     if (hf__mysql_link_ready(&c->link)
@@ -161,14 +161,14 @@ static void conn_free(struct backend_conn *c)
     hf__mysql_link_close(&c->link);
     hf__mysql_text_free(&c->link.packet.text);
     hf__sql_session_free(c->session);
-    hf__sql_place_free(&c->place);
+    hf__sql_server_free(&c->server);
     hf__free(c->env->alloc, c);
 }
 
 static int session_read(struct backend_conn *c, const struct url *url,
                         struct hf_error *err)
 {
-    int status = hf__sql_place_session(url, &c->is_session, err);
+    int status = hf__sql_server_session(url, &c->is_session, err);
     if (status != HF_OK || !c->is_session) return status;
     c->session = hf__sql_session_open(c->env->alloc);
     if (c->session) return HF_OK;
@@ -183,12 +183,12 @@ static int mysql_open(struct backend_env *env, const struct url *url,
     c->env = env;
     c->timer_us = c->look_us = TIME_NEVER;
     hf__mysql_link_init(&c->link, c);
-    int status = hf__sql_place_read(&c->place, env, url, &kind, err);
+    int status = hf__sql_server_read(&c->server, env, url, &kind, err);
     if (status == HF_OK) status = session_read(c, url, err);
     if (status == HF_OK)
         status = hf__sql_shed_option(url, c->is_session, &c->is_shed, err);
     if (status == HF_OK) {
-        c->core = hf__sql_core_open(env, c, driver_of(c), c->place.endpoint);
+        c->core = hf__sql_core_open(env, c, driver_of(c), c->server.endpoint);
         if (!c->core)
             status = hf__error_set(err, HF_NOMEM, "mysql: out of memory");
     }
@@ -239,7 +239,7 @@ static const struct backend mysql_backend = {
     .scheme = "mysql mariadb",
     .caps = ROW_CAPS,
     .conn_caps = mysql_caps,
-    .options = PLACE_OPTIONS " session layout " SQL_MEMBER_OPTION,
+    .options = SERVER_OPTIONS " session layout " SQL_MEMBER_OPTION,
     .open = mysql_open,
     .submit = mysql_submit,
     .flush = mysql_flush,

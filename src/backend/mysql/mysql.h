@@ -11,7 +11,7 @@
 
 #include "backend/backend.h"
 #include "backend/mysql/link.h"
-#include "backend/sql/place.h"
+#include "backend/sql/server.h"
 #include "backend/sql/queue.h"
 
 #define MYSQL_STORE_PORT 3306
@@ -24,7 +24,7 @@ struct session;
 struct backend_conn {
     struct backend_env *env;
     struct sql_core *core;
-    struct place place;
+    struct server server;
     int busy; /* inside process(): flush() waits for its end */
     int flush_wanted;
     struct link link;

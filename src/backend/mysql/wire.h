@@ -7,7 +7,7 @@
 
 #include <mysql.h>
 
-#include "backend/sql/place.h"
+#include "backend/sql/server.h"
 #include "net/stream.h"
 
 #define ADDRESS_MAX 64 /* of IPv6, with the name of an interface */
@@ -50,7 +50,7 @@ struct wire {
 
 /* connect.c: begin to connect to the address (NULL: the unix socket).  0,
  * or -1: no memory. */
-int hf__mysql_wire_open(struct wire *w, const struct place *p,
+int hf__mysql_wire_open(struct wire *w, const struct server *p,
                         const struct stream_addr *addr);
 
 /* Around each call of libmariadb that connects: `w`, then NULL. */

@@ -24,20 +24,20 @@ static void word_add(struct words *w, const char *key, const char *value)
     w->values[w->len++] = value;
 }
 
-/* libpq's words for enum place_tls; NULL: libpq's own default. */
-static const char *const modes[] = {[PLACE_TLS_OFF] = "disable",
-                                    [PLACE_TLS_ANY] = "require",
-                                    [PLACE_TLS_VERIFIED] = "verify-full"};
+/* libpq's words for enum server_tls; NULL: libpq's own default. */
+static const char *const modes[] = {[SERVER_TLS_OFF] = "disable",
+                                    [SERVER_TLS_ANY] = "require",
+                                    [SERVER_TLS_VERIFIED] = "verify-full"};
 
-static void tls_add(struct words *w, const struct place *p,
+static void tls_add(struct words *w, const struct server *p,
                     const char *key_password)
 {
     word_add(w, "sslmode", modes[p->tls]);
-    if (p->tls < PLACE_TLS_ANY) return;
+    if (p->tls < SERVER_TLS_ANY) return;
     word_add(w, "sslrootcert",
-             p->tls_ca                      ? p->tls_ca
-             : p->tls == PLACE_TLS_VERIFIED ? SYSTEM_ROOTS
-                                            : NULL);
+             p->tls_ca                       ? p->tls_ca
+             : p->tls == SERVER_TLS_VERIFIED ? SYSTEM_ROOTS
+                                             : NULL);
     word_add(w, "sslcert", p->tls_cert);
     word_add(w, "sslkey", p->tls_key ? p->tls_key : p->tls_cert);
     word_add(w, "sslpassword", key_password);
@@ -50,7 +50,7 @@ static void notice_drop(void *arg, const PGresult *result)
     (void)result;
 }
 
-static PGconn *begin(const struct place *p, const char *address,
+static PGconn *begin(const struct server *p, const char *address,
                      const char *key_password)
 {
     struct words w = {.len = 0};
@@ -86,8 +86,8 @@ PGconn *hf__postgres_connect(struct backend_conn *c,
                        sizeof address, NULL, 0, NI_NUMERICHOST)
                != 0)
         return NULL;
-    char *key_password = hf__sql_place_key_password(&c->place);
-    PGconn *pg = begin(&c->place, addr ? address : NULL, key_password);
+    char *key_password = hf__sql_server_key_password(&c->server);
+    PGconn *pg = begin(&c->server, addr ? address : NULL, key_password);
     hf__free_secret(c->env->alloc, key_password);
     return pg;
 }

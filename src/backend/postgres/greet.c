@@ -68,7 +68,7 @@ static int schema_of_path_make(struct link *l)
 /* Each statement is a transaction of its own, and may be repeated. */
 static int tables_make(struct link *l)
 {
-    if (!l->c->place.creates) return 0;
+    if (!l->c->server.creates) return 0;
     if (schema_of_path_make(l) != 0) return -1;
     const char *const *sql =
         l->c->is_shed ? hf__postgres_shed_schema : hf__postgres_schema;

@@ -69,14 +69,14 @@ void hf__postgres_link_close(struct link *l)
 
 static void retry_plan(struct link *l)
 {
-    l->due_us = now_us(l) + hf__sql_place_pause_us(l->c->env, l->failures++);
+    l->due_us = now_us(l) + hf__sql_server_pause_us(l->c->env, l->failures++);
 }
 
 /* The connection is closed already: tell everybody why, which `err` says. */
 static void down_tell(struct link *l)
 {
     struct backend_conn *c = l->c;
-    size_t where = strlen(c->place.endpoint) + 2;
+    size_t where = strlen(c->server.endpoint) + 2;
     retry_plan(l);
     hf__sql_queue_drop(&c->queue);
     /* Its holders must not wait for the next connection to learn that their
@@ -93,7 +93,7 @@ static void error_fill(struct link *l, int status, const char *format,
 {
     char what[HF_ERROR_TEXT_MAX];
     vsnprintf(what, sizeof what, format, ap);
-    hf__error_set(&l->err, status, "%s: %s", l->c->place.endpoint, what);
+    hf__error_set(&l->err, status, "%s: %s", l->c->server.endpoint, what);
 }
 
 void hf__postgres_link_fail(struct link *l, int status, const char *format, ...)
@@ -158,7 +158,7 @@ static void address_next(struct link *l)
     fd_forget(l);
     if (l->pg) PQfinish(l->pg);
     l->pg = hf__postgres_connect(
-        c, c->place.socket ? NULL : &l->addrs.addrs[l->addr_next]);
+        c, c->server.socket ? NULL : &l->addrs.addrs[l->addr_next]);
     l->addr_next++;
     l->state = LINK_CONNECTING;
     l->due_us = address_limit_us(l);
@@ -179,12 +179,12 @@ void hf__postgres_link_start(struct link *l)
     l->addr_next = 0;
     l->extensions = 0;
     l->addrs.count = 1;
-    if (hf__sql_place_password(&c->place, &err) != HF_OK) {
+    if (hf__sql_server_password(&c->server, &err) != HF_OK) {
         fail_later(l, err.status, "%s", err.text);
-    } else if (!c->place.socket
-               && hf__resolve_numeric(c->place.host, c->place.port, &l->addrs)
+    } else if (!c->server.socket
+               && hf__resolve_numeric(c->server.host, c->server.port, &l->addrs)
                       != 0) {
-        l->fd = hf__resolve_start(c->place.host, c->place.port);
+        l->fd = hf__resolve_start(c->server.host, c->server.port);
         l->state = LINK_RESOLVING;
         l->due_us = l->give_up_us;
         if (l->fd < 0)

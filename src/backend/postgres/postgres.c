@@ -23,7 +23,7 @@ static int deadlines_run(struct backend_conn *c, int64_t now)
 {
     if (now < hf__sql_core_deadline_us(c->core)) return 0;
     int done =
-        hf__sql_queue_expire(&c->queue, now, c->place.endpoint, &c->link.err);
+        hf__sql_queue_expire(&c->queue, now, c->server.endpoint, &c->link.err);
     if (now < hf__sql_core_deadline_us(c->core)) return 1;
     /* The answer may have arrived, but not been read. */
     if (hf__postgres_link_ready(&c->link, AWAIT_READ)
@@ -152,7 +152,7 @@ static int postgres_open(struct backend_env *env, const struct url *url,
     hf__postgres_link_init(&c->link, c);
     int status = hf__postgres_url_read(c, url, err);
     if (status == HF_OK) {
-        c->core = hf__sql_core_open(env, c, driver_of(c), c->place.endpoint);
+        c->core = hf__sql_core_open(env, c, driver_of(c), c->server.endpoint);
         if (c->is_session) c->session = hf__sql_session_open(env->alloc);
         if (!c->core || (c->is_session && !c->session))
             status = hf__error_set(err, HF_NOMEM, "postgres: out of memory");

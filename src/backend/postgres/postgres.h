@@ -13,12 +13,12 @@
 
 #include "backend/backend.h"
 #include "backend/postgres/link.h"
-#include "backend/sql/place.h"
+#include "backend/sql/server.h"
 #include "backend/sql/queue.h"
 
 #define POSTGRES_PORT 5432
 #define POSTGRES_OPTIONS                                                       \
-    PLACE_OPTIONS " search_path session layout " SQL_MEMBER_OPTION
+    SERVER_OPTIONS " search_path session layout " SQL_MEMBER_OPTION
 
 /* sql_job.priv */
 #define JOB_WRITES 1u /* its statement may change something */
@@ -28,7 +28,7 @@
 struct backend_conn {
     struct backend_env *env;
     struct sql_core *core;
-    struct place place;
+    struct server server;
     char *search_path; /* NULL: the server's */
     int is_session;    /* session=on */
     int is_shed;       /* layout=shedlock */

@@ -6,16 +6,16 @@
 #include "backend/sql/shedlock.h"
 #include "base/error.h"
 
-static const struct place_kind kind = {
+static const struct server_kind kind = {
     .scheme = "postgres",
     .port = POSTGRES_PORT,
     .socket = "/directory",
     .create = "; search_path= names a schema of the database"};
 
 /* From 16 on, libpq can be told to trust the system's authorities. */
-static int roots_check(const struct place *p, struct hf_error *err)
+static int roots_check(const struct server *p, struct hf_error *err)
 {
-    if (p->tls != PLACE_TLS_VERIFIED || p->tls_ca || PQlibVersion() >= 160000)
+    if (p->tls != SERVER_TLS_VERIFIED || p->tls_ca || PQlibVersion() >= 160000)
         return HF_OK;
     return hf__error_set(err, HF_INVALID,
                          "url: tls_ca: missing: this libpq does not know the "
@@ -26,10 +26,10 @@ int hf__postgres_url_read(struct backend_conn *c, const struct url *url,
                           struct hf_error *err)
 {
     const char *path = hf__url_option(url, "search_path");
-    int status = hf__sql_place_read(&c->place, c->env, url, &kind, err);
-    if (status == HF_OK) status = roots_check(&c->place, err);
+    int status = hf__sql_server_read(&c->server, c->env, url, &kind, err);
+    if (status == HF_OK) status = roots_check(&c->server, err);
     if (status == HF_OK)
-        status = hf__sql_place_session(url, &c->is_session, err);
+        status = hf__sql_server_session(url, &c->is_session, err);
     if (status == HF_OK)
         status = hf__sql_shed_option(url, c->is_session, &c->is_shed, err);
     if (status != HF_OK || !path || !path[0]) return status;
@@ -40,6 +40,6 @@ int hf__postgres_url_read(struct backend_conn *c, const struct url *url,
 
 void hf__postgres_url_free(struct backend_conn *c)
 {
-    hf__sql_place_free(&c->place);
+    hf__sql_server_free(&c->server);
     hf__free(c->env->alloc, c->search_path);
 }

@@ -217,7 +217,7 @@ void hf__postgres_watch_answer(struct backend_conn *c, const struct flight *f,
     if (is_error) {
         hf__postgres_error(f->result, text);
         snprintf(line, sizeof line, "%s: watch: %s; waiting polls instead",
-                 c->place.endpoint, text);
+                 c->server.endpoint, text);
         c->env->log(c->env, HF_LOG_WARN, line);
         return;
     }

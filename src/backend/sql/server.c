@@ -1,8 +1,8 @@
 /*
- * place.c: see place.h.  One rule: a bad option is refused before any server is
- * contacted, and a URL that asks for TLS never gets less.
+ * server.c: see server.h.  One rule: a bad option is refused before any server
+ * is contacted, and a URL that asks for TLS never gets less.
  */
-#include "backend/sql/place.h"
+#include "backend/sql/server.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -16,7 +16,7 @@ static int given(const char *text)
     return text && text[0];
 }
 
-static char *copy(const struct place *p, const char *text, int *failed)
+static char *copy(const struct server *p, const char *text, int *failed)
 {
     char *made = given(text) ? hf__strdup(p->env->alloc, text) : NULL;
     if (given(text) && !made) *failed = 1;
@@ -29,8 +29,8 @@ static const char *option(const struct url *url, const char *key)
     return given(text) ? text : NULL;
 }
 
-int hf__sql_place_switch(const struct url *url, const char *key, int otherwise,
-                         int *out, struct hf_error *err)
+int hf__sql_server_switch(const struct url *url, const char *key, int otherwise,
+                          int *out, struct hf_error *err)
 {
     const char *text = hf__url_option(url, key);
     *out = text ? !strcmp(text, "on") : otherwise;
@@ -39,9 +39,10 @@ int hf__sql_place_switch(const struct url *url, const char *key, int otherwise,
                          "url: %s: \"%.40s\" is neither on nor off", key, text);
 }
 
-int hf__sql_place_session(const struct url *url, int *out, struct hf_error *err)
+int hf__sql_server_session(const struct url *url, int *out,
+                           struct hf_error *err)
 {
-    int status = hf__sql_place_switch(url, "session", 0, out, err);
+    int status = hf__sql_server_switch(url, "session", 0, out, err);
     if (status != HF_OK || !*out || !hf__url_option(url, "schema"))
         return status;
     return hf__error_set(err, HF_INVALID,
@@ -60,7 +61,7 @@ static int tls_refuse(const struct url *url, struct hf_error *err)
     return HF_OK;
 }
 
-static int tls_check(const struct place *p, struct hf_error *err)
+static int tls_check(const struct server *p, struct hf_error *err)
 {
     if (p->tls_key && !p->tls_cert)
         return hf__error_set(err, HF_INVALID,
@@ -76,7 +77,7 @@ static int tls_check(const struct place *p, struct hf_error *err)
     return HF_OK;
 }
 
-static void unverified_tell(struct place *p)
+static void unverified_tell(struct server *p)
 {
     char line[HF_ERROR_TEXT_MAX];
     snprintf(line, sizeof line,
@@ -84,7 +85,7 @@ static void unverified_tell(struct place *p)
     p->env->log(p->env, HF_LOG_WARN, line);
 }
 
-static int tls_words_read(struct place *p, const struct url *url,
+static int tls_words_read(struct server *p, const struct url *url,
                           struct hf_error *err)
 {
     int failed = 0;
@@ -97,17 +98,17 @@ static int tls_words_read(struct place *p, const struct url *url,
     return failed ? hf__error_set(err, HF_NOMEM, "url: out of memory") : HF_OK;
 }
 
-static int tls_read(struct place *p, const struct url *url,
+static int tls_read(struct server *p, const struct url *url,
                     struct hf_error *err)
 {
     int is_on, is_verified;
-    int status = hf__sql_place_switch(url, "tls", 0, &is_on, err);
+    int status = hf__sql_server_switch(url, "tls", 0, &is_on, err);
     if (status != HF_OK) return status;
-    if (hf__url_option(url, "tls") && !is_on) p->tls = PLACE_TLS_OFF;
+    if (hf__url_option(url, "tls") && !is_on) p->tls = SERVER_TLS_OFF;
     if (!is_on) return tls_refuse(url, err);
-    status = hf__sql_place_switch(url, "tls_verify", 1, &is_verified, err);
+    status = hf__sql_server_switch(url, "tls_verify", 1, &is_verified, err);
     if (status != HF_OK) return status;
-    p->tls = is_verified ? PLACE_TLS_VERIFIED : PLACE_TLS_ANY;
+    p->tls = is_verified ? SERVER_TLS_VERIFIED : SERVER_TLS_ANY;
     status = tls_words_read(p, url, err);
     if (status == HF_OK) status = tls_check(p, err);
     if (status == HF_OK && !is_verified) unverified_tell(p);
@@ -116,7 +117,7 @@ static int tls_read(struct place *p, const struct url *url,
 
 /* ---- password ---- */
 
-int hf__sql_place_password(struct place *p, struct hf_error *err)
+int hf__sql_server_password(struct server *p, struct hf_error *err)
 {
     char *password = NULL, line[HF_ERROR_TEXT_MAX];
     int is_open = 0;
@@ -137,7 +138,7 @@ int hf__sql_place_password(struct place *p, struct hf_error *err)
     return HF_OK;
 }
 
-static int user_read(struct place *p, const struct url *url,
+static int user_read(struct server *p, const struct url *url,
                      struct hf_error *err)
 {
     const struct backend_conf *conf = p->env->conf;
@@ -155,10 +156,10 @@ static int user_read(struct place *p, const struct url *url,
     p->password = copy(p, password, &failed);
     p->password_file = copy(p, file, &failed);
     if (failed) return hf__error_set(err, HF_NOMEM, "url: out of memory");
-    return hf__sql_place_password(p, err);
+    return hf__sql_server_password(p, err);
 }
 
-char *hf__sql_place_key_password(const struct place *p)
+char *hf__sql_server_key_password(const struct server *p)
 {
     char *password = NULL;
     if (p->tls_key_password_file)
@@ -169,8 +170,8 @@ char *hf__sql_place_key_password(const struct place *p)
 
 /* ---- where ---- */
 
-static int schema_read(struct place *p, const struct url *url,
-                       const struct place_kind *kind, struct hf_error *err)
+static int schema_read(struct server *p, const struct url *url,
+                       const struct server_kind *kind, struct hf_error *err)
 {
     const char *text = hf__url_option(url, "schema");
     p->creates = text && !strcmp(text, "create");
@@ -180,9 +181,9 @@ static int schema_read(struct place *p, const struct url *url,
                          kind->create);
 }
 
-static char *endpoint_make(const struct place *p, const char *scheme)
+static char *endpoint_make(const struct server *p, const char *scheme)
 {
-    char text[PLACE_ENDPOINT_MAX];
+    char text[SERVER_ENDPOINT_MAX];
     const char *database = p->database ? p->database : "";
     if (p->socket)
         snprintf(text, sizeof text, "%s:///%.60s?socket=%.80s", scheme,
@@ -195,7 +196,7 @@ static char *endpoint_make(const struct place *p, const char *scheme)
     return hf__strdup(p->env->alloc, text);
 }
 
-static int host_check(const struct url *url, const struct place_kind *kind,
+static int host_check(const struct url *url, const struct server_kind *kind,
                       const char *database, struct hf_error *err)
 {
     const char *socket = option(url, "socket");
@@ -216,8 +217,8 @@ static int host_check(const struct url *url, const struct place_kind *kind,
     return HF_OK;
 }
 
-static int host_read(struct place *p, const struct url *url,
-                     const struct place_kind *kind, struct hf_error *err)
+static int host_read(struct server *p, const struct url *url,
+                     const struct server_kind *kind, struct hf_error *err)
 {
     const char *path = url->path ? url->path : "";
     int failed = 0;
@@ -234,9 +235,9 @@ static int host_read(struct place *p, const struct url *url,
     return HF_OK;
 }
 
-int hf__sql_place_read(struct place *p, struct backend_env *env,
-                       const struct url *url, const struct place_kind *kind,
-                       struct hf_error *err)
+int hf__sql_server_read(struct server *p, struct backend_env *env,
+                        const struct url *url, const struct server_kind *kind,
+                        struct hf_error *err)
 {
     p->env = env;
     int status = schema_read(p, url, kind, err);
@@ -245,7 +246,7 @@ int hf__sql_place_read(struct place *p, struct backend_env *env,
     return status == HF_OK ? user_read(p, url, err) : status;
 }
 
-void hf__sql_place_free(struct place *p)
+void hf__sql_server_free(struct server *p)
 {
     if (!p->env) return;
     const struct allocator *a = p->env->alloc;
@@ -263,7 +264,7 @@ void hf__sql_place_free(struct place *p)
     hf__free(a, p->tls_name);
 }
 
-int64_t hf__sql_place_pause_us(struct backend_env *env, unsigned failures)
+int64_t hf__sql_server_pause_us(struct backend_env *env, unsigned failures)
 {
     unsigned doublings = failures < 16 ? failures : 16;
     int64_t most = min64(RECONNECT_US_MIN << doublings, RECONNECT_US_MAX);
