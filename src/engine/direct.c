@@ -54,7 +54,9 @@ static struct request *direct_request(struct engine *e, struct op *op)
     if (op->type == OP_TYPE_TICKET_RELEASE) {
         snprintf(r->owner, sizeof r->owner, "%s", op->ticket.owner);
         r->attempt = op->ticket.attempt;
-        r->ballot = op->ticket.number;
+        /* A mistyped number must not raise a counter: it is used only once a
+         * node has compared the secret. */
+        r->ballot = op->forbids ? op->ticket.number : 0;
         r->flags |= REQ_DETACHED;
     }
     r->cursor = op->cursor;
@@ -99,7 +101,7 @@ static void quorum_start(struct engine *e, struct op *op)
     if (op->type == OP_TYPE_LIST) /* one at a time */
         nodes &= op->only ? op->only : ~nodes + 1;
     op->asked = op->heard = op->done = op->gone = op->taken = 0;
-    op->agree = 0;
+    op->agree = op->forbids = 0;
     for (int i = 0; i < e->conf.nodes; i++) {
         struct request *r = nodes >> i & 1 ? direct_request(e, op) : NULL;
         if (!r) continue;
@@ -330,12 +332,33 @@ static int votes_status(const struct engine *e, const struct op *op)
     return is_telling ? op->err.status : HF_UNAVAILABLE;
 }
 
+/* A proposal to a node that has not granted it may still be on its way, and
+ * would keep the lock there until the lease ends: once the secret is known to be
+ * right, release it there by its number as well.  1 if answers are awaited. */
+static int late_forbid(struct engine *e, struct op *op)
+{
+    uint32_t nodes = op->gone;
+    if (op->type != OP_TYPE_TICKET_RELEASE || op->forbids || !op->done
+        || e->closing)
+        return 0;
+    op->forbids = 1;
+    op->asked = op->heard = 0;
+    for (int i = 0; i < e->conf.nodes; i++) {
+        struct request *r = nodes >> i & 1 ? direct_request(e, op) : NULL;
+        if (!r) continue;
+        r->until_us = r->deadline_us; /* asked once: it was released already */
+        op->asked |= BIT(i);
+        hf__request_send(e, &e->nodes[i], r);
+    }
+    return op->asked != 0;
+}
+
 static void quorum_answered(struct engine *e, struct op *op,
                             const struct request *r, const struct reply *rep)
 {
     char text[HF_ERROR_TEXT_MAX];
     vote_note(e, op, r, rep);
-    if (op->heard != op->asked) return;
+    if (op->heard != op->asked || late_forbid(e, op)) return;
     int status = votes_status(e, op);
     if (op->info && op->type == OP_TYPE_INSPECT && status == HF_OK) {
         if (!info_is_decided(e, op) && !MUTATED(ASK_UNDECIDED))

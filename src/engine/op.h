@@ -194,7 +194,9 @@ struct op {
     unsigned fell_trying : 1; /* its caller asked for one try */
     unsigned falls : 1;       /* it is to begin again on this host */
     unsigned outrun : 1;      /* another one of its race was granted */
-    unsigned undo : 1; /* it begins again: what was granted is released */
+    unsigned undo : 1;    /* it begins again: what was granted is released */
+    unsigned forbids : 1; /* TICKET_RELEASE: nodes that do not have the hold are
+                           * told its number, and will not grant it */
 
     uint32_t
         spoken; /* ACQUIRE, INSPECT: nodes, by bit, that themselves answered

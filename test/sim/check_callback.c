@@ -84,7 +84,10 @@ static int is_kept_for_sure(const struct sim *s, const struct actor *a)
     int is_calm =
         !(s->faults & ~(unsigned)(FAULT_DRIFT | FAULT_DUP | FAULT_OLD))
         || (s->healed && a->granted_us > s->settled_us);
-    int64_t lease_us = a->lease_us - a->lease_us / 50 - 3 * MS;
+    int64_t lease_us = a->lease_us;
+    if (s->is_session && lease_us > s->k.session_us / 2)
+        lease_us = s->k.session_us / 2; /* what it was made */
+    lease_us -= lease_us / 50 + 3 * MS;
     if (s->k.nodes > 1 || !is_calm || a->cap_us || a->feed_us) return 0;
     return a->is_kept || s->now_us - a->granted_us < lease_us;
 }

@@ -61,17 +61,35 @@ void check_node_reset(struct sim_node *n)
     n->released_len = n->released_room = 0;
 }
 
-void check_release(struct sim *s, struct sim_node *n, const struct packet *p)
+static void release_note(struct sim *s, struct sim_node *n, uint64_t key)
 {
     if (released_grow(n) != 0) {
         sim_fail(s, "simulator: out of memory");
         return;
     }
-    uint64_t key = released_key(p);
     struct released *r = released_place(n, key);
     if (!r->key) n->released_len++;
     r->key = key;
     r->wipes = n->wipes;
+}
+
+/* By ticket, a node that has nothing is told the number only when another one
+ * has compared the secret. */
+void check_release(struct sim *s, struct sim_node *n, const struct packet *p)
+{
+    if (p->req.ballot == 0 && p->rep.verdict != V_GRANTED) return;
+    release_note(s, n, released_key(p));
+}
+
+/* A release by ticket has ended well: nodes that said that they have nothing
+ * do not grant it later. */
+void check_ticket_released(struct sim *s, const struct op *op)
+{
+    uint32_t nodes = op->status == HF_OK ? op->gone & op->heard : 0;
+    for (int i = 0; i < s->k.nodes; i++)
+        if (nodes >> i & 1)
+            release_note(s, &s->nodes[i],
+                         key_of(op->ticket.owner, op->ticket.attempt));
 }
 
 int check_is_released(const struct sim_node *n, const char *owner,

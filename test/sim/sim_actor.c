@@ -262,6 +262,7 @@ void actor_done(struct sim_client *c, struct op *op)
         attached(a, er);
     else if (op->type == OP_TYPE_TICKET_RELEASE) {
         check_ticket_used(er);
+        check_ticket_released(sim_of(a), op);
         ticket_over(a, 1, op->status);
         over(a);
     }

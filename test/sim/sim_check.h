@@ -37,6 +37,7 @@ void check_applied(struct sim *s, struct sim_node *n, const struct packet *p,
 void check_node_reset(struct sim_node *n);
 /* It is told to release an attempt.  Was it, and knows it still? */
 void check_release(struct sim *s, struct sim_node *n, const struct packet *p);
+void check_ticket_released(struct sim *s, const struct op *op);
 int check_is_released(const struct sim_node *n, const char *owner,
                       uint64_t attempt);
 void check_count(struct actor *a);

@@ -130,7 +130,6 @@ int ticket_take(struct actor *a)
     er->op.fall = FALL_NEVER;
     er->op.ticket = t->t;
     er->op.lease_us = s->k.lease_max_us;
-    if (!attaches) er->op.ticket.number = 0; /* as in api/lock/ticket.c */
     errand_begin(er);
     return 1;
 }

@@ -38,7 +38,7 @@ void hf__call_init(struct op *op, enum op_type type, const hf_lock *lock,
     op->named = NULL;
     op->why = NULL;
     op->falls = op->fell = op->joined = op->fell_trying = op->undo = 0;
-    op->outrun = 0;
+    op->outrun = op->forbids = 0;
     op->target = NULL;
     op->handle = op->hold = NULL;
     op->granted = NULL;

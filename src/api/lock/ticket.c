@@ -202,11 +202,7 @@ static int release_prepare(struct op *op, hf_lock *lock, const char *ticket,
     if (status == HF_OK) status = permit_refuse(lock, err);
     if (status != HF_OK) return status;
     hf__call_init(op, OP_TYPE_TICKET_RELEASE, lock, 0);
-    if (ticket_read(&op->ticket, ticket) != 0) return ticket_bad(err);
-    /* No acquire of a ticket's holder can still be on its way, so the store
-     * need not refuse late copies up to a number. */
-    op->ticket.number = 0;
-    return HF_OK;
+    return ticket_read(&op->ticket, ticket) != 0 ? ticket_bad(err) : HF_OK;
 }
 
 int hf_ticket_release(hf_lock *lock, const char *ticket, struct hf_error *err)

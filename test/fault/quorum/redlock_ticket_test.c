@@ -9,6 +9,7 @@
 
 static struct redlock r;
 static char ticket[HF_TICKET_MAX];
+static uint64_t fence; /* of that hold */
 
 /* Held on 0, 1 and 2 alone; the others can be reached again. */
 static void detach_on_three(void)
@@ -23,6 +24,7 @@ static void detach_on_three(void)
     five_sever(&r.five, 4, 1);
     CHECK_INT(hf_lock_acquire(l, &o, &g, NULL), HF_OK);
     CHECK_INT(hf_hold_ticket(g, ticket, sizeof ticket, NULL), HF_OK);
+    fence = hf_hold_fence(g);
     rig_close(c);
     five_sever(&r.five, 3, 0);
     five_sever(&r.five, 4, 0);
@@ -46,6 +48,20 @@ TEST(redlock_ticket, is_released_when_one_that_had_it_cannot_be_reached)
     CHECK_INT(redlock_has(&r, 1, "a") + redlock_has(&r, 2, "a"), 0);
     hf_lock *next = rig_lock(redlock_newcomer(&r, 0, NULL), "a");
     CHECK_INT(rig_acquire(next, 0, RIG_WAIT_MS, NULL), HF_OK);
+}
+
+/* The proposal to a member that did not grant it may still be on its way: that
+ * member now counts up to the number of the hold, and refuses it. */
+TEST(redlock_ticket, is_released_for_good_where_it_was_not_granted)
+{
+    detach_on_three();
+    CHECK_INT(ticket_release(), HF_OK);
+    for (int i = 3; i < 5; i++) {
+        struct lab_server *s = &r.five.nodes[i].redis;
+        CHECK_INT(redis_number(s, "EXISTS redisson_lock_token:{a}"), 1);
+        CHECK((uint64_t)redis_number(s, "GET redisson_lock_token:{a}")
+              >= fence);
+    }
 }
 
 /* What a contender that lost the vote has not taken back yet. */
