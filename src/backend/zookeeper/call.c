@@ -13,12 +13,17 @@
 
 /* ---- out ---------------------------------------------------------------- */
 
+static int32_t xid_next(const struct backend_conn *c)
+{
+    return c->calls.xid == INT32_MAX ? 1 : c->calls.xid + 1;
+}
+
 struct jute_out *hf__zookeeper_call_begin(struct backend_conn *c, enum zk_op op)
 {
     struct jute_out *o = &c->link.out;
     int32_t xid = op == ZK_PING   ? ZK_XID_PING
                   : op == ZK_AUTH ? ZK_XID_AUTH
-                                  : c->calls.xid + 1;
+                                  : xid_next(c);
     hf__zookeeper_out_begin(o);
     hf__zookeeper_out_int(o, xid);
     hf__zookeeper_out_int(o, (int32_t)op);
@@ -54,10 +59,9 @@ static void call_add(struct backend_conn *c, const struct call *like)
     c->calls.last = &call->next;
 }
 
-static int32_t xid_next(struct backend_conn *c)
+static int32_t xid_take(struct backend_conn *c)
 {
-    c->calls.xid = c->calls.xid == INT32_MAX ? 1 : c->calls.xid + 1;
-    return c->calls.xid;
+    return c->calls.xid = xid_next(c);
 }
 
 void hf__zookeeper_call_end(struct backend_conn *c, answer_fn done,
@@ -65,7 +69,7 @@ void hf__zookeeper_call_end(struct backend_conn *c, answer_fn done,
 {
     call_add(c,
              &(struct call){
-                 .xid = xid_next(c), .done = done, .job = job, .place = place});
+                 .xid = xid_take(c), .done = done, .job = job, .place = place});
 }
 
 void hf__zookeeper_call_end_for(struct backend_conn *c, answer_fn done,
@@ -73,7 +77,7 @@ void hf__zookeeper_call_end_for(struct backend_conn *c, answer_fn done,
 {
     call_add(
         c, &(struct call){
-               .xid = xid_next(c), .done = done, .cell = cell, .watch = watch});
+               .xid = xid_take(c), .done = done, .cell = cell, .watch = watch});
 }
 
 /* A user that has logged in has all rights to the nodes, and no other has any;

@@ -257,16 +257,29 @@ static void job_send(struct backend_conn *c, struct sql_job *job)
         read_send(c, job);
     else if (job->step == SQL_SWAP)
         hf__zookeeper_swap_send(c, job);
-    else if (job->step == SQL_WATCH)
-        hf__zookeeper_watch_begin(c, job);
     else
-        hf__zookeeper_watch_end(c, job);
+        hf__zookeeper_watch_begin(c, job);
+}
+
+/* The end of a watch asks nothing of the server, so it must not fail without
+ * one: what is watched would be freed behind the watch. */
+static void watches_end(struct backend_conn *c)
+{
+    struct sql_queue jobs = c->cells.queue;
+    struct sql_job *job;
+    hf__sql_queue_drop(&c->cells.queue);
+    while ((job = hf__sql_queue_take(&jobs)))
+        if (job->step == SQL_UNWATCH)
+            hf__zookeeper_watch_end(c, job);
+        else
+            hf__sql_queue_push(&c->cells.queue, job);
 }
 
 void hf__zookeeper_cells_run(struct backend_conn *c)
 {
     struct sql_job *job;
     hf__sql_core_flush(c->cells.core);
+    watches_end(c);
     if (c->link.state != LINK_UP) return;
     proof_send(c);
     while ((job = hf__sql_queue_take(&c->cells.queue))) job_send(c, job);
@@ -307,7 +320,14 @@ static void bar_told(struct backend_conn *c, const struct call *call,
     struct sql_row row;
     int64_t told_us, slow_us;
     size_t len;
-    if (p->is_dropped || a->err != ZK_OK) return;
+    if (p->is_dropped || a->err == ZK_NO_NODE) return;
+    if (a->err != ZK_OK) {
+        struct job *unknown = p->job;
+        p->job = NULL;
+        hf__zookeeper_refuse_error(c, unknown, a->err);
+        hf__zookeeper_place_leave(c, p);
+        return;
+    }
     const char *data = hf__zookeeper_in_text(&a->body, &len);
     int status = hf__sql_record_read(data, len, &row, &told_us);
     const char *why =

@@ -483,7 +483,10 @@ void hf__zookeeper_places_look(struct backend_conn *c)
         } else if (p->state == PLACE_FIRST) {
             hf__zookeeper_place_watch(c, p, NULL);
         } else {
-            if (p->state == PLACE_DOUBT) hf__zookeeper_cell_bars(c, p);
+            /* The line may have ended between the answers about the node and
+             * about the cell. */
+            if (p->state == PLACE_DOUBT || p->state == PLACE_MADE)
+                hf__zookeeper_cell_bars(c, p);
             hf__zookeeper_queue_look(c, p);
         }
     }

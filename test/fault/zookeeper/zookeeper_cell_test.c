@@ -14,6 +14,7 @@
 #include "lib/rig_gate.h"
 #include "lib/rig_number.h"
 #include "lib/rig_zookeeper.h"
+#include "lib/server.h"
 
 static struct lab_zookeeper server;
 static struct lab_proxy proxy;
@@ -231,6 +232,40 @@ TEST(zookeeper_cell, that_changes_behind_a_cut_wakes_those_that_wait)
 }
 
 /* Without memory nothing is written, and with it all goes on. */
+/* A wait that ends while the server is away leaves nothing behind that the next
+ * connection would look at. */
+TEST(zookeeper_cell,
+     that_is_not_waited_for_any_more_is_forgotten_without_a_server)
+{
+    static struct fake_answer answer;
+    char line_url[160];
+    struct request req = {
+        .verb = VERB_WATCH, .kind = KIND_LATCH, .name = "l", .name_len = 1};
+    begin("1h");
+    hf_latch *latch = rig_latch(rig_client(NULL), "l");
+    CHECK_INT(hf_latch_set(latch, 2, NULL), HF_OK);
+    proxy_begin(&proxy, server.port);
+    snprintf(line_url, sizeof line_url, "zookeeper://127.0.0.1:%d/t?session=1h",
+             proxy.port);
+    zookeeper_connect(&env, line_url);
+    fake_call(&env, &req, &answer);
+    CHECK_INT(answer.reply.verdict, V_GRANTED);
+    lab_proxy_sever(&proxy, 1);
+    server_wait_link(&env, 0);
+    req.verb = VERB_UNWATCH;
+    fake_call(&env, &req, &answer);
+    CHECK_INT(answer.reply.verdict, V_GRANTED);
+    CHECK_INT(hf_latch_down(latch, NULL, NULL), HF_OK);
+    lab_proxy_sever(&proxy, 0);
+    server_wait_link(&env, 1);
+    int wakes = env.wakes;
+    req.verb = VERB_WATCH;
+    fake_call(&env, &req, &answer);
+    CHECK_INT(answer.reply.verdict, V_GRANTED);
+    CHECK_INT(hf_latch_down(latch, NULL, NULL), HF_OK);
+    fake_wait_wakes(&env, wakes + 1);
+}
+
 TEST(zookeeper_cell, survives_the_lack_of_memory)
 {
     static struct fake_answer answers[2];
@@ -288,6 +323,26 @@ static void latches(void *arg)
         pair.latched++;
         atomic_store(&pair.is_latched, 0);
         CHECK_INT(hf_latch_delete(pair.latch, NULL, NULL), HF_OK);
+    }
+}
+
+/* The line ends after each part of the answers to a proposal. */
+TEST(zookeeper_cell, keeps_a_lock_out_wherever_its_line_is_cut)
+{
+    struct hf_client_options o = HF_CLIENT_OPTIONS_INIT;
+    struct hf_acquire_options a = rig_options(RIG_PATIENCE_MS, 0, 0);
+    char line_url[160];
+    begin("1h");
+    CHECK_INT(hf_latch_set(rig_latch(rig_client(NULL), "a"), 1, NULL), HF_OK);
+    proxy_begin(&proxy, server.port);
+    snprintf(line_url, sizeof line_url, "zookeeper://127.0.0.1:%d/t?session=1h",
+             proxy.port);
+    o.patience_ms = RIG_PATIENCE_MS;
+    hf_lock *l = rig_lock(rig_client_at(line_url, &o), "a");
+    CHECK_INT(hf_lock_acquire(l, &a, NULL, NULL), HF_CONFLICT);
+    for (long n = 1; n < 400; n += 3) {
+        proxy_arm(&proxy, LAB_DOWN, n, n % 4 == 1);
+        CHECK_INT(hf_lock_acquire(l, &a, NULL, NULL), HF_CONFLICT);
     }
 }
 

@@ -38,7 +38,7 @@ TEST(zookeeper_swap, of_more_than_a_server_takes_is_refused_in_words)
 {
     static char state[CELL_LEN_MAX + 1];
     static struct fake_answer answer;
-    struct request req;
+    static struct request req; /* it ends with the connection */
     struct sql_job *job = job_begin(&req, &answer);
     job->step = SQL_SWAP;
     job->next.state = state;
@@ -55,7 +55,7 @@ TEST(zookeeper_swap, of_less_is_sent)
 {
     static char state[CELL_LEN_MAX - 1000];
     static struct fake_answer answer;
-    struct request req;
+    static struct request req; /* it ends with the connection */
     struct sql_job *job = job_begin(&req, &answer);
     job->step = SQL_SWAP;
     job->next.state = state;
