@@ -197,7 +197,7 @@ static inline void hf_client_options_init(struct hf_client_options *options)
 #define HF_CAP_TALLY 0x4000u    /* plain counters, latches, barriers */
 #define HF_CAP_IN_ORDER 0x8000u /* plain locks serve waiters in order */
 #define HF_CAP_STOCK 0x10000u   /* sales: stock.h */
-#define HF_CAP_LEDGER 0x20000u  /* the orders of sales: stock.h */
+#define HF_CAP_LEDGER 0x20000u  /* the orders of sales: orders.h */
 
 /**
  * Open a client.  Returns at once: the client connects in the background, and
