@@ -333,8 +333,9 @@ static int votes_status(const struct engine *e, const struct op *op)
 }
 
 /* A proposal to a node that has not granted it may still be on its way, and
- * would keep the lock there until the lease ends: once the secret is known to be
- * right, release it there by its number as well.  1 if answers are awaited. */
+ * would keep the lock there until the lease ends: once the secret is known to
+ * be right, release it there by its number as well.  1 if answers are awaited.
+ */
 static int late_forbid(struct engine *e, struct op *op)
 {
     uint32_t nodes = op->gone;
