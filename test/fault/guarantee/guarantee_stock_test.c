@@ -220,6 +220,7 @@ static hf_stock *cluster_sale(uint32_t *other)
     while (*other < SEGMENTS - 1 && node_of(*other) == node_of(0)) ++*other;
     CHECK(node_of(*other) != node_of(0));
     CHECK(rig_until(is_in_step, &cluster.nodes[node_of(0)]));
+    CHECK(rig_until(is_in_step, &cluster.nodes[node_of(*other)]));
     return s;
 }
 
