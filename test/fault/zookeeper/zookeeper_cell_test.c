@@ -207,22 +207,34 @@ static struct request value_request(enum verb verb)
     return req;
 }
 
-/* What happens while there is no line is found out when there is one. */
-TEST(zookeeper_cell, that_changes_behind_a_cut_wakes_those_that_wait)
+static void latch_ask(enum verb verb)
 {
     static struct fake_answer answer;
-    char line_url[160];
     struct request req = {
-        .verb = VERB_WATCH, .kind = KIND_LATCH, .name = "l", .name_len = 1};
+        .verb = verb, .kind = KIND_LATCH, .name = "l", .name_len = 1};
+    fake_call(&env, &req, &answer);
+    CHECK_INT(answer.reply.verdict, V_GRANTED);
+}
+
+/* A latch that is watched over a line through the proxy. */
+static hf_latch *watched_latch(int64_t count)
+{
+    char line_url[160];
     begin("1h");
     hf_latch *latch = rig_latch(rig_client(NULL), "l");
-    CHECK_INT(hf_latch_set(latch, 1, NULL), HF_OK);
+    CHECK_INT(hf_latch_set(latch, count, NULL), HF_OK);
     proxy_begin(&proxy, server.port);
     snprintf(line_url, sizeof line_url, "zookeeper://127.0.0.1:%d/t?session=1h",
              proxy.port);
     zookeeper_connect(&env, line_url);
-    fake_call(&env, &req, &answer);
-    CHECK_INT(answer.reply.verdict, V_GRANTED);
+    latch_ask(VERB_WATCH);
+    return latch;
+}
+
+/* What happens while there is no line is found out when there is one. */
+TEST(zookeeper_cell, that_changes_behind_a_cut_wakes_those_that_wait)
+{
+    hf_latch *latch = watched_latch(1);
     int wakes = env.wakes;
     lab_proxy_sever(&proxy, 1);
     CHECK_INT(hf_latch_down(latch, NULL, NULL), HF_OK);
@@ -237,31 +249,15 @@ TEST(zookeeper_cell, that_changes_behind_a_cut_wakes_those_that_wait)
 TEST(zookeeper_cell,
      that_is_not_waited_for_any_more_is_forgotten_without_a_server)
 {
-    static struct fake_answer answer;
-    char line_url[160];
-    struct request req = {
-        .verb = VERB_WATCH, .kind = KIND_LATCH, .name = "l", .name_len = 1};
-    begin("1h");
-    hf_latch *latch = rig_latch(rig_client(NULL), "l");
-    CHECK_INT(hf_latch_set(latch, 2, NULL), HF_OK);
-    proxy_begin(&proxy, server.port);
-    snprintf(line_url, sizeof line_url, "zookeeper://127.0.0.1:%d/t?session=1h",
-             proxy.port);
-    zookeeper_connect(&env, line_url);
-    fake_call(&env, &req, &answer);
-    CHECK_INT(answer.reply.verdict, V_GRANTED);
+    hf_latch *latch = watched_latch(2);
     lab_proxy_sever(&proxy, 1);
     server_wait_link(&env, 0);
-    req.verb = VERB_UNWATCH;
-    fake_call(&env, &req, &answer);
-    CHECK_INT(answer.reply.verdict, V_GRANTED);
+    latch_ask(VERB_UNWATCH);
     CHECK_INT(hf_latch_down(latch, NULL, NULL), HF_OK);
     lab_proxy_sever(&proxy, 0);
     server_wait_link(&env, 1);
     int wakes = env.wakes;
-    req.verb = VERB_WATCH;
-    fake_call(&env, &req, &answer);
-    CHECK_INT(answer.reply.verdict, V_GRANTED);
+    latch_ask(VERB_WATCH);
     CHECK_INT(hf_latch_down(latch, NULL, NULL), HF_OK);
     fake_wait_wakes(&env, wakes + 1);
 }
