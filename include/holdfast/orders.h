@@ -138,8 +138,9 @@ HF_API int hf_orders_install(hf_client *database, struct hf_error *err);
  *         HF_INVALID      the tables are missing, the hold has no token, or an
  *                         argument is out of range
  *         HF_CONFLICT     events are missing in the store, because another
- *                         database was drained into or they were deleted; or
- *                         the tables are not what they should be
+ *                         database was drained into, this one is an older copy
+ *                         of itself, or they were deleted; or the tables are
+ *                         not what they should be
  *         HF_UNAVAILABLE  the store or the database does not answer: call
  *                         again.  What was under way is stored wholly or not
  *                         at all

@@ -85,6 +85,25 @@ static int common_find(struct orders *o, uint32_t segment, struct common *c,
     }
 }
 
+/* Events that the database does not have must all be in the store. */
+static int common_check(const struct orders *o, uint32_t segment,
+                        const struct common *c, int64_t events,
+                        struct hf_error *err)
+{
+    int64_t event = o->cursors[segment].event;
+    if (!c->is_read && events > 0)
+        return hf__error_set(err, HF_CONFLICT,
+                             "drain: the events of segment %u were deleted in "
+                             "the store",
+                             segment);
+    if (c->event <= event) return HF_OK;
+    return hf__error_set(err, HF_CONFLICT,
+                         "drain: event %lld of segment %u is missing in the "
+                         "store, and the database does not have it: it is an "
+                         "older copy, or another database was drained into",
+                         (long long)event + 1, segment);
+}
+
 int hf__orders_rewind(struct orders *o, uint32_t segment, struct hf_error *err)
 {
     struct common common = {.id = LEDGER_START};
@@ -92,12 +111,9 @@ int hf__orders_rewind(struct orders *o, uint32_t segment, struct hf_error *err)
     int status = common_find(o, segment, &common, err);
     if (status == HF_OK) status = hf__orders_look(o, segment, &t, err);
     if (status == HF_OK) status = hf__orders_held(o, err);
+    if (status == HF_OK)
+        status = common_check(o, segment, &common, t.events, err);
     if (status != HF_OK) return status;
-    if (!common.is_read && t.events > 0)
-        return hf__error_set(err, HF_CONFLICT,
-                             "drain: the events of segment %u were deleted in "
-                             "the store",
-                             segment);
     const struct orders_cursor *c = &o->cursors[segment];
     struct ledger_job job = {.what = LEDGER_LOST,
                              .segment = segment,

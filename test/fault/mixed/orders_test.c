@@ -192,3 +192,50 @@ TEST(orders, are_removed_from_the_store_once_their_hold_time_is_over)
               HF_CONFLICT);
     CHECK(strstr(err.text, "event 1 of segment 0 is missing") != NULL);
 }
+
+/* Sell, wait until no unit is held any more, and drain with removal. */
+static void is_trimmed(hf_stock *stock, hf_hold *hold, hf_client *database)
+{
+    struct hf_orders_drained got;
+    struct hf_reservation res = HF_RESERVATION_INIT;
+    for (int i = 0; i < 10; i++) CHECK(orders_sell(stock, "later", i));
+    CHECK_INT(hf_stock_reserve(stock, "y", 1, "r", &res, NULL), HF_OK);
+    CHECK(rig_until(is_expired, stock));
+    CHECK_INT(orders_drain(stock, hold, database, &got), HF_OK);
+    CHECK_INT(orders_drain(stock, hold, database, &got), HF_OK);
+    CHECK(redis_number(&orders_redis, "XLEN holdfast_stock:{old#0}:events")
+          <= 2);
+}
+
+/* A database that was restored from a copy is where `old` is here. */
+TEST(orders, that_were_removed_are_missed_by_an_older_copy_of_the_database)
+{
+    struct hf_stock_spec spec = HF_STOCK_SPEC_INIT;
+    struct hf_orders_options oo = HF_ORDERS_OPTIONS_INIT;
+    struct hf_orders_drained got = HF_ORDERS_DRAINED_INIT;
+    struct hf_error err;
+    hf_stock *stock;
+    char copy[256];
+    hf_client *database = orders_begin("sqlite");
+    hf_client *c = rig_client_at(orders_redis.url, NULL);
+    snprintf(copy, sizeof copy, "%s-copy", orders_url);
+    hf_client *old = rig_client_at(copy, NULL);
+    CHECK_INT(hf_orders_install(old, NULL), HF_OK);
+    spec.quantity = 100;
+    spec.hold_ms = 50;
+    CHECK_INT(hf_stock_create(c, "old", &spec, NULL), HF_OK);
+    CHECK_INT(hf_stock_open(c, "old", &stock, NULL), HF_OK);
+    hf_hold *hold = orders_lock(c, "old#drain");
+    for (int i = 0; i < 10; i++) CHECK(orders_sell(stock, "first", i));
+    oo.keep = 1;
+    CHECK_INT(hf_orders_drain(stock, hold, old, &oo, &got, NULL), HF_OK);
+    is_trimmed(stock, hold, database);
+    CHECK_INT(hf_orders_drain(stock, hold, old, NULL, &got, &err), HF_CONFLICT);
+    CHECK(strstr(err.text, "is missing in the store") != NULL);
+    CHECK_INT(got.events, 0);
+    CHECK_INT(got.losses, 0);
+    struct hf_orders_report r = orders_audit(stock, old);
+    CHECK_INT(r.orders, 10);
+    CHECK_INT(r.sold, 10);
+    CHECK_INT(r.lost, 0);
+}
