@@ -119,7 +119,8 @@ static inline void hf_orders_report_init(struct hf_orders_report *r)
 HF_API int hf_orders_install(hf_client *database, struct hf_error *err);
 
 /**
- * Move all events that are there into the database.
+ * Move all events that are there into the database.  It ends, also while the
+ * sale goes on: events that come meanwhile may be left for the next call.
  *
  * @param stock     borrowed; of Redis: `memory:` keeps no events to be moved
  * @param hold      borrowed: a hold of the lock that all drains of this sale
@@ -131,7 +132,8 @@ HF_API int hf_orders_install(hf_client *database, struct hf_error *err);
  *                  the way: what was moved before stays moved
  * @param err       filled when this fails; may be NULL
  *
- * @return HF_OK           nothing was left when the store was last asked
+ * @return HF_OK           all events that were there when it was called are in
+ *                         the database
  *         HF_LOST         the hold is lost, or the database has seen a newer
  *                         token: take the lock again
  *         HF_EMPTY        there is no such sale, or not all of it

@@ -33,7 +33,9 @@ static int quantity_tell(struct orders *o, struct hf_error *err)
         if (status != HF_OK) return status;
         sum += t.init;
         o->limit = t.terms.limit;
+        if (!o->has_goals) o->goals[i] = t.events;
     }
+    o->has_goals = 1;
     if (sum <= o->quantity) return HF_OK;
     struct ledger_job job = {.what = LEDGER_OPEN, .quantity = sum};
     int status = hf__orders_ask(o, &job, err);
@@ -166,7 +168,8 @@ static int has_sale(const struct orders *o, size_t at)
     return 0;
 }
 
-/* One page.  `*is_done`: nothing was new. */
+/* One page.  `*is_done`: nothing was new, or the segment was where the drain
+ * is to end; then the events up to there could be removed. */
 static int page_move(struct orders *o, uint32_t segment, int *is_done,
                      struct hf_error *err)
 {
@@ -179,7 +182,7 @@ static int page_move(struct orders *o, uint32_t segment, int *is_done,
     if (!is_first && (p->len == 0 || strcmp(p->events[0].id, c->id) != 0))
         return hf__orders_rewind(o, segment, err);
     size_t at = is_first ? 0 : 1;
-    *is_done = at >= p->len;
+    *is_done = at >= p->len || c->event >= o->goals[segment];
     status = page_check(o, segment, at, err);
     if (status == HF_OK && has_sale(o, at)) status = quantity_tell(o, err);
     if (status == HF_OK) status = page_apply(o, segment, at, err);

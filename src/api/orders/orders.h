@@ -28,6 +28,9 @@ struct orders {
     int64_t limit;
     struct hf_orders_drained got;
     struct orders_cursor cursors[HF_STOCK_SEGMENTS_MAX];
+    int has_goals;
+    int64_t goals[HF_STOCK_SEGMENTS_MAX]; /* the last event of each segment as
+                                           * the drain begins */
     unsigned char known[STOCK_PAGE_EVENTS];
     struct stock_page page;
 };

@@ -2,7 +2,9 @@
  * orders_test.c: what a drain and an audit answer, and a database that is away.
  * One rule: an answer that is no success has changed nothing.
  */
+#include <stdatomic.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "lib/database.h"
@@ -114,6 +116,77 @@ TEST(orders, may_be_sold_of_units_that_were_added_later)
     CHECK_INT(r.quantity, 5);
     CHECK_INT(r.sold, 5);
     CHECK(r.is_balanced);
+}
+
+#define LIVE_SEGMENTS 3
+#define LIVE_BUYERS 2000 /* many more than the drain asks the database */
+
+static struct {
+    hf_stock *stock;
+    atomic_int is_on, is_busy, buyers;
+} live;
+
+/* A buyer of segment 0. */
+static void live_sell(void)
+{
+    struct hf_reservation got = HF_RESERVATION_INIT;
+    char user[32];
+    got.segment = 1;
+    while (got.segment != 0 && atomic_load(&live.buyers) < LIVE_BUYERS) {
+        snprintf(user, sizeof user, "live %d",
+                 atomic_fetch_add(&live.buyers, 1));
+        CHECK_INT(hf_stock_reserve(live.stock, user, 1, "r", &got, NULL),
+                  HF_OK);
+    }
+}
+
+/* Whenever the database is asked, another one has come. */
+static void *live_take(size_t size, void *user)
+{
+    (void)user;
+    if (atomic_load(&live.is_on) && !atomic_exchange(&live.is_busy, 1)) {
+        live_sell();
+        atomic_store(&live.is_busy, 0);
+    }
+    return malloc(size);
+}
+
+static void *live_resize(void *ptr, size_t size, void *user)
+{
+    (void)user;
+    return realloc(ptr, size);
+}
+
+static void live_give(void *ptr, void *user)
+{
+    (void)user;
+    free(ptr);
+}
+
+TEST(orders, of_all_segments_are_moved_while_the_sale_goes_on)
+{
+    struct hf_client_options co = HF_CLIENT_OPTIONS_INIT;
+    struct hf_orders_drained got;
+    co.allocator =
+        (struct hf_allocator){live_take, live_resize, live_give, NULL};
+    (void)orders_begin("sqlite");
+    hf_client *database = rig_client(&co);
+    hf_client *c = rig_client_at(orders_redis.url, NULL);
+    hf_stock *stock =
+        orders_sale(c, "live", LIVE_BUYERS + 100, 0, LIVE_SEGMENTS);
+    hf_hold *hold = orders_lock(c, "live#drain");
+    for (int i = 0; i < 100; i++) CHECK(orders_sell(stock, "before", i));
+    live.stock = stock;
+    atomic_store(&live.is_on, 1);
+    CHECK_INT(orders_drain(stock, hold, database, &got), HF_OK);
+    atomic_store(&live.is_on, 0);
+    int buyers = atomic_load(&live.buyers);
+    CHECK(buyers > 0 && buyers < LIVE_BUYERS);
+    CHECK(got.events >= 200);
+    CHECK_INT(orders_audit(stock, database).sold, 100);
+    CHECK_INT(orders_drain(stock, hold, database, &got), HF_OK);
+    CHECK_INT(orders_audit(stock, database).orders, 100 + buyers);
+    CHECK(orders_audit(stock, database).is_balanced);
 }
 
 #define PAGES_BUYERS 700 /* events: more than one page has */
