@@ -22,8 +22,16 @@ int hf_orders_install(hf_client *database, struct hf_error *err)
 
 /* ---- the sale ---- */
 
-/* The database learns of units that were added; behind the events, so that it
- * knows all units that they can have sold. */
+/* A sale that was made anew may have more segments than before. */
+static int has_cursors(const struct orders *o)
+{
+    for (uint32_t i = 0; i < o->stock->segments; i++)
+        if (!o->cursors[i].is_there) return 0;
+    return 1;
+}
+
+/* The database learns of units that were added, and of segments; behind the
+ * events, so that it knows all units that they can have sold. */
 static int quantity_tell(struct orders *o, struct hf_error *err)
 {
     int64_t sum = 0;
@@ -36,10 +44,10 @@ static int quantity_tell(struct orders *o, struct hf_error *err)
         if (!o->has_goals) o->goals[i] = t.events;
     }
     o->has_goals = 1;
-    if (sum <= o->quantity) return HF_OK;
+    if (sum <= o->quantity && has_cursors(o)) return HF_OK;
     struct ledger_job job = {.what = LEDGER_OPEN, .quantity = sum};
     int status = hf__orders_ask(o, &job, err);
-    if (status == HF_OK) o->quantity = sum;
+    if (status == HF_OK && sum > o->quantity) o->quantity = sum;
     return status;
 }
 
@@ -47,11 +55,8 @@ static int sale_open(struct orders *o, struct hf_error *err)
 {
     int status = hf__orders_cursors(o, err);
     if (status == HF_OK) status = quantity_tell(o, err);
-    for (uint32_t i = 0; status == HF_OK && i < o->stock->segments; i++) {
-        if (o->cursors[i].is_there) continue;
-        return hf__orders_cursors(o, err); /* they were made just now */
-    }
-    return status;
+    if (status != HF_OK || has_cursors(o)) return status;
+    return hf__orders_cursors(o, err); /* they were made just now */
 }
 
 /* ---- events ---- */

@@ -52,6 +52,30 @@ TEST(orders, in_mysql_are_refused_beyond_the_quantity)
     is_emptied("mysql");
 }
 
+/* The sale is made anew with more segments, which the database has no cursors
+ * of; its quantity did not grow. */
+TEST(orders, of_segments_that_were_added_with_a_new_sale_are_moved)
+{
+    struct hf_orders_drained got;
+    hf_client *database = orders_begin("sqlite");
+    hf_client *c = rig_client_at(orders_redis.url, NULL);
+    hf_stock *stock = orders_sale(c, "lost", 100, 0, 1);
+    hf_hold *hold = orders_lock(c, "lost#drain");
+    for (int i = 0; i < 3; i++) CHECK(orders_sell(stock, "first", i));
+    CHECK_INT(orders_drain(stock, hold, database, &got), HF_OK);
+    (void)redis_say(&orders_redis, "FLUSHALL");
+    stock = orders_sale(c, "lost", 100, 0, 3);
+    hold = orders_lock(c, "another#drain");
+    for (int i = 0; i < 20; i++) CHECK(orders_sell(stock, "second", i));
+    CHECK_INT(orders_drain(stock, hold, database, &got), HF_OK);
+    CHECK_INT(got.losses, 1);
+    CHECK_INT(got.events, 40);
+    struct hf_orders_report r = orders_audit(stock, database);
+    CHECK_INT(r.orders, 23);
+    CHECK_INT(r.missing, 0);
+    CHECK_INT(r.lost, 3);
+}
+
 static void keys_copy(const char *from, const char *to)
 {
     static const char *const kinds[] = {"", ":users", ":events"};
