@@ -93,7 +93,7 @@ static int stock_audit(const struct stock_call *c)
         hf_stock_audit(c->stock, stock_show_segment, (void *)c, &r, &err);
     if (status != HF_OK) return stock_fail(c, status, &err);
     int code = stock_show_books(c, &r);
-    int other = c->o->into ? stock_compare(c) : EXIT_OK;
+    int other = stock_into(c) ? stock_compare(c) : EXIT_OK;
     return other ? other : code;
 }
 
@@ -243,8 +243,8 @@ static const struct option_row stock_options[] = {
      "drain, audit: the database: sqlite:, postgres: or mariadb:; a URL with a "
      "password is better in HOLDFAST_INTO"},
     {"", "once", NULL, OPTION_FLAG, FIELD(drain_once), 1, 0, 0,
-     "drain: end when all events are in the database; without it, drain goes "
-     "on until a signal comes"},
+     "drain: end when all events that were there are in the database; without "
+     "it, drain goes on until a signal comes"},
     {"", "install", NULL, OPTION_FLAG, FIELD(install), 1, 0, 0,
      "drain: make the tables first, unless they are there"},
     {"", "keep", NULL, OPTION_FLAG, FIELD(keep), 1, 0, 0,
@@ -274,8 +274,8 @@ static const char *const stock_about[] = {
     "drain NAME moves the orders into a database, which --into names: one row "
     "for each order, however often a drain is killed. One drain works, and "
     "others wait for its lock, NAME#drain. Events that are in the database are "
-    "removed from the store once their hold time is over. audit --into "
-    "compares the two.",
+    "removed from the store once their hold time is over. audit compares the "
+    "two if a database is named.",
     "Redis (one server, Sentinel, cluster) keeps sales; other stores do not. "
     "docs/flash-sale.md tells more.",
     NULL};

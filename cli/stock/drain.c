@@ -25,7 +25,8 @@ struct drain {
     hf_cancel *cancel;
     hf_lock *lock;
     hf_hold *hold; /* NULL: not held */
-    int is_away;   /* it was said that the store or the database is away */
+    int is_away;   /* it was said what is waited for */
+    int has_lost;  /* the last pass had lost the lock, or was too old */
     int64_t events, refused, losses;
 };
 
@@ -37,14 +38,20 @@ static int database_fail(int status, const struct hf_error *err)
     return status_exit(status);
 }
 
+const char *stock_into(const struct stock_call *c)
+{
+    const char *url =
+        c->o->into ? c->o->into : environment_get("HOLDFAST_INTO");
+    return url && *url ? url : NULL;
+}
+
 /* 0, or an exit code after having said what is wrong. */
 static int database_open(const struct stock_call *c, hf_client **out)
 {
     struct hf_client_options co = HF_CLIENT_OPTIONS_INIT;
     struct hf_error err = {0};
-    const char *url =
-        c->o->into ? c->o->into : environment_get("HOLDFAST_INTO");
-    if (!url || !*url) {
+    const char *url = stock_into(c);
+    if (!url) {
         say_error("no database: --into or HOLDFAST_INTO tells its URL");
         return EXIT_USAGE;
     }
@@ -68,11 +75,16 @@ static void nap(int ms)
     if (!interrupt_signal()) (void)poll(NULL, 0, ms);
 }
 
-/* It may come back: say once that it is away, and wait. */
-static int is_passing(struct drain *d, int status, const struct hf_error *err)
+static int may_pass(struct drain *d, int status)
 {
     if (d->c->o->drain_once || interrupt_signal()) return 0;
-    if (status != HF_UNAVAILABLE && status != HF_EMPTY) return 0;
+    return status == HF_UNAVAILABLE || status == HF_EMPTY || status == HF_LOST;
+}
+
+/* It may come back: say once what it is, and wait. */
+static int is_passing(struct drain *d, int status, const struct hf_error *err)
+{
+    if (!may_pass(d, status)) return 0;
     if (!d->is_away) session_warn(d->c->s, "waiting", err->text);
     d->is_away = 1;
     nap(AWAY_MS);
@@ -118,10 +130,10 @@ static int drain_run(struct drain *d, struct hf_error *err)
     while (!interrupt_signal()) {
         int status = d->hold ? HF_OK : lock_take(d, err);
         if (status == HF_OK) status = pass(d, err);
-        if (status == HF_LOST) {
-            lock_drop(d);
-            continue;
-        }
+        int is_again = d->has_lost;
+        d->has_lost = status == HF_LOST;
+        if (status == HF_LOST) lock_drop(d);
+        if (status == HF_LOST && !is_again) continue;
         if (status != HF_OK && !is_passing(d, status, err)) return status;
         if (status != HF_OK) continue;
         d->is_away = 0;

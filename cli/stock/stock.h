@@ -23,6 +23,8 @@ int stock_fail(const struct stock_call *c, int status,
 /* stock/drain.c: move the orders into a database; compare the two. */
 int stock_drain(const struct stock_call *c);
 int stock_compare(const struct stock_call *c);
+/* The URL of the database: --into or HOLDFAST_INTO; NULL: none. */
+const char *stock_into(const struct stock_call *c);
 
 /* Show an answer; returns the exit code. */
 int stock_show_reservation(const struct stock_call *c,

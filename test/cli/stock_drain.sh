@@ -3,6 +3,7 @@
 # drain at a time, into a database that is named with the command or in the
 # environment.
 . "$(dirname "$0")/lib.sh"
+need_program sqlite3
 redis_start
 HOLDFAST_URL=$redis
 into=sqlite:$dir/shop.db
@@ -52,6 +53,33 @@ wait "$pid"
 check "it ends by the signal" test $? -eq 143
 check "and tells what it has moved" grep -qx 'events 2' "$dir/drain"
 expect 0 "its lock is free" "$HOLDFAST" run -n 's#drain' -- true
+expect 0 "audit with the database of the environment" stock audit s
+check "compares both, too" grep -q '^database: quantity 3, sold 2, ' "$dir/out"
+
+# a database that has seen a newer token than the lock's
+fence() { # VALUE
+    sqlite3 -cmd '.timeout 20000' "$dir/shop.db" \
+        "UPDATE holdfast_sale_cursor SET fence=$1 WHERE sale='f'"
+}
+expect 0 "create a third" stock create f 3
+expect 0 "drain it" stock drain f --once
+fence 9000000000000000000
+token=$(stock reserve f ann 1)
+expect 80 "a drain whose token is too old" stock drain f --once
+check "says so" err_has 'has a newer token'
+"$HOLDFAST" stock drain f >"$dir/drain" 2>&1 &
+pid=$!
+started $pid
+wait_for "another says it" grep -q 'has a newer token' "$dir/drain"
+fence 0
+expect 0 "confirm" stock confirm -q f "$token"
+sold_one() { stock audit --json f | grep -q '"database_sold":1'; }
+wait_for "it goes on when it may" sold_one
+kill -TERM "$pid"
+wait "$pid"
+check "it ends by the signal, too" test $? -eq 143
+check "and has said it once" \
+    test "$(grep -c 'has a newer token' "$dir/drain")" -eq 1
 
 # a user with the rights that the page tells; the events go once they are old
 rights() { # of SECTION, for NAME
