@@ -49,6 +49,7 @@ int hf__mysql_script_refuse(struct link *l, struct sql_job *job, unsigned code)
     switch (code) {
     case ER_CHECK_OF_MYSQL:
     case ER_CHECK_OF_MARIADB:
+    case ER_BAD_NULL_ERROR:
     case ER_DUP_ENTRY:
         hf__sql_script_refused(job, SQL_REFUSED_CHECK);
         return 1;

@@ -7,9 +7,10 @@
  *   holdfast_sale_order   a reservation, by the number that its segment gave it
  *   holdfast_sale_user    the units sold to a user
  *
- * One rule: what must not happen fails a check of the database, and the whole
- * transaction with it: an event of another place than the cursor's, an older
- * fence, units beyond the quantity, or beyond a user's limit.
+ * One rule: what must not happen is refused by the database, and the whole
+ * transaction with it: by NOT NULL an event of another place than the cursor's,
+ * and an older fence; by CHECK units beyond the quantity, or beyond a user's
+ * limit.
  */
 #include <inttypes.h>
 

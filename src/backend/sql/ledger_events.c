@@ -1,8 +1,9 @@
 /*
  * ledger_events.c: the statements that move events into the tables of sales.
  *
- * One rule: each begins with the cursor, and fails a check if that is not where
- * its caller believes, or a later fence was here.  The units that become sold
+ * One rule: each begins with the cursor, and fails if that is not where its
+ * caller believes, or a later fence was here: it would be NULL, which each
+ * database refuses, also one that ignores CHECK.  The units that become sold
  * are what the tables say, not what the events say, so that a sale that is told
  * twice counts once.
  */
@@ -21,7 +22,7 @@ static void cursor_move(struct sql_script *s, const struct ledger_job *job,
     hf__sql_put(s,
                 "UPDATE holdfast_sale_cursor SET event=CASE WHEN event=%" PRId64
                 " AND losses=%" PRId64 " AND fence<=%" PRId64 " THEN %" PRId64
-                " ELSE -1 END,fence=%" PRId64 ",id='%s',losses=%" PRId64
+                " ELSE NULL END,fence=%" PRId64 ",id='%s',losses=%" PRId64
                 " WHERE sale='%s' AND segment=%u",
                 job->event, job->losses, job->fence, event, job->fence, id,
                 losses, job->sale, job->segment);

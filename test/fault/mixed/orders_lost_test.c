@@ -2,25 +2,27 @@
  * orders_lost_test.c: a Redis that has lost writes sells the same units again.
  * One rule: the database refuses what does not fit, and says which orders.
  */
+#include "lib/database.h"
 #include "lib/rig.h"
 #include "lib/rig_orders.h"
 
 /* Redis comes back without anything, the sale is made anew, and sells the same
  * units to others. */
-static void is_emptied(const char *kind)
+static void is_emptied(hf_client *database, const char *sale)
 {
     struct hf_orders_drained got;
-    hf_client *database = orders_begin(kind);
     hf_client *c = rig_client_at(orders_redis.url, NULL);
-    hf_stock *stock = orders_sale(c, "lost", 10, 0, 1);
-    hf_hold *hold = orders_lock(c, "lost#drain");
+    hf_stock *stock = orders_sale(c, sale, 10, 0, 1);
+    hf_hold *hold = orders_lock(c, "drain");
     for (int i = 0; i < 7; i++) CHECK(orders_sell(stock, "first", i));
     CHECK_INT(orders_drain(stock, hold, database, &got), HF_OK);
     CHECK(orders_audit(stock, database).is_balanced);
-    (void)redis_say(&orders_redis, "DEL holdfast_stock:{lost#0}"
-                                   " holdfast_stock:{lost#0}:users"
-                                   " holdfast_stock:{lost#0}:events");
-    stock = orders_sale(c, "lost", 10, 0, 1);
+    (void)redis_say(&orders_redis,
+                    "DEL holdfast_stock:{%s#0}"
+                    " holdfast_stock:{%s#0}:users"
+                    " holdfast_stock:{%s#0}:events",
+                    sale, sale, sale);
+    stock = orders_sale(c, sale, 10, 0, 1);
     for (int i = 0; i < 8; i++) CHECK(orders_sell(stock, "second", i));
     CHECK_INT(orders_drain(stock, hold, database, &got), HF_OK);
     CHECK_INT(got.losses, 1);
@@ -39,17 +41,26 @@ static void is_emptied(const char *kind)
 
 TEST(orders, in_sqlite_are_refused_beyond_the_quantity)
 {
-    is_emptied("sqlite");
+    is_emptied(orders_begin("sqlite"), "lost");
 }
 
 TEST(orders, in_postgres_are_refused_beyond_the_quantity)
 {
-    is_emptied("postgres");
+    is_emptied(orders_begin("postgres"), "lost");
 }
 
 TEST(orders, in_mysql_are_refused_beyond_the_quantity)
 {
-    is_emptied("mysql");
+    is_emptied(orders_begin("mysql"), "lost");
+}
+
+/* A server that ignores CHECK unless a session says otherwise. */
+TEST(orders, in_mysql_are_refused_though_the_server_ignores_checks)
+{
+    (void)orders_begin("mysql");
+    (void)database_mysql.ask("SET GLOBAL check_constraint_checks=0");
+    is_emptied(rig_client(NULL), "unchecked");
+    (void)database_mysql.ask("SET GLOBAL check_constraint_checks=1");
 }
 
 /* The sale is made anew with more segments, which the database has no cursors

@@ -7,6 +7,7 @@
 #include <stdatomic.h>
 #include <stdio.h>
 
+#include "lib/database.h"
 #include "lib/proc.h"
 #include "lib/rig.h"
 #include "lib/rig_orders.h"
@@ -126,23 +127,24 @@ TEST(orders, in_mysql_count_once_however_often_the_drain_is_killed)
 /* ---- two drains ---- */
 
 /* A drain that was stopped for long believes that it has the lock. */
-static void is_fenced(const char *kind)
+static void is_fenced(hf_client *database, const char *sale)
 {
     struct hf_orders_drained got;
-    hf_client *database = orders_begin(kind);
+    char lock[64];
+    snprintf(lock, sizeof lock, "%s#drain", sale);
     hf_client *a = rig_client_at(orders_redis.url, NULL);
     hf_client *b = rig_client_at(orders_redis.url, NULL);
-    hf_stock *stock = orders_sale(a, "two", 10, 0, 1);
+    hf_stock *stock = orders_sale(a, sale, 10, 0, 1);
     CHECK(orders_sell(stock, "x", 1));
-    hf_hold *old = orders_lock(a, "two#drain");
+    hf_hold *old = orders_lock(a, lock);
     CHECK_INT(orders_drain(stock, old, database, &got), HF_OK);
     CHECK_INT(got.events, 2);
-    CHECK_INT(hf_lock_break(rig_lock(b, "two#drain"), NULL, NULL), HF_OK);
-    hf_hold *fresh = orders_lock(b, "two#drain");
+    CHECK_INT(hf_lock_break(rig_lock(b, lock), NULL, NULL), HF_OK);
+    hf_hold *fresh = orders_lock(b, lock);
     CHECK(hf_hold_fence(fresh) > hf_hold_fence(old));
     CHECK(orders_sell(stock, "x", 2));
     hf_stock *other;
-    CHECK_INT(hf_stock_open(b, "two", &other, NULL), HF_OK);
+    CHECK_INT(hf_stock_open(b, sale, &other, NULL), HF_OK);
     CHECK_INT(orders_drain(other, fresh, database, &got), HF_OK);
     CHECK_INT(got.events, 2);
     CHECK(orders_sell(stock, "x", 3));
@@ -157,17 +159,38 @@ static void is_fenced(const char *kind)
 
 TEST(orders, in_sqlite_are_not_written_by_a_drain_with_an_older_token)
 {
-    is_fenced("sqlite");
+    is_fenced(orders_begin("sqlite"), "two");
 }
 
 TEST(orders, in_postgres_are_not_written_by_a_drain_with_an_older_token)
 {
-    is_fenced("postgres");
+    is_fenced(orders_begin("postgres"), "two");
 }
 
 TEST(orders, in_mysql_are_not_written_by_a_drain_with_an_older_token)
 {
-    is_fenced("mysql");
+    is_fenced(orders_begin("mysql"), "two");
+}
+
+/* Older MySQL ignores CHECK: a token is refused without. */
+static void is_fenced_without(const struct database *db, const char *check)
+{
+    char sql[128];
+    hf_client *database = orders_begin(db->kind);
+    snprintf(sql, sizeof sql,
+             "ALTER TABLE holdfast_sale_cursor DROP CONSTRAINT %s", check);
+    (void)db->ask(sql);
+    is_fenced(database, "unchecked");
+}
+
+TEST(orders, in_postgres_without_checks_are_not_written_with_an_older_token)
+{
+    is_fenced_without(&database_postgres, "holdfast_sale_cursor_event_check");
+}
+
+TEST(orders, in_mysql_without_checks_are_not_written_with_an_older_token)
+{
+    is_fenced_without(&database_mysql, "CONSTRAINT_1");
 }
 
 /* ---- two drains at the same moment ---- */
