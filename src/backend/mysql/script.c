@@ -65,6 +65,7 @@ void hf__mysql_script_clear(struct link *l)
 {
     if (!l->must_roll_back) return;
     l->must_roll_back = 0;
-    hf__mysql_packet_add(l, ITEM_MARK, 1, NULL);
+    /* If it is refused, the connection ends, and the transaction with it. */
+    hf__mysql_packet_add(l, ITEM_GREET, 1, NULL);
     hf__mysql_text_add(&l->packet.text, "ROLLBACK");
 }
