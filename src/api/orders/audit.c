@@ -11,6 +11,8 @@
 #include "api/orders/orders.h"
 #include "base/error.h"
 
+#define TRIES_MAX 8
+
 /* One segment, as the database has it. */
 struct side {
     int is_there;
@@ -22,6 +24,7 @@ struct side {
 struct audit {
     struct orders *o;
     int is_there; /* the database knows the sale */
+    int is_cut;   /* events that had to be taken off are gone */
     struct hf_orders_report *report;
     struct side sides[HF_STOCK_SEGMENTS_MAX];
 };
@@ -82,8 +85,8 @@ static void entry_take_off(struct stock_told *t, const struct stock_entry *e)
     if (e->kind == 'S' || e->kind == 'L') t->sold -= e->units;
 }
 
-/* The events behind the cursor, up to the last that `t` counts.  If the event
- * at the cursor is not in the store any more, nothing can be taken off. */
+/* The events behind the cursor, up to the last that `t` counts.  A drain may
+ * have removed some of them since. */
 static int events_take_off(struct audit *a, uint32_t segment,
                            struct stock_told *t, struct hf_error *err)
 {
@@ -106,7 +109,8 @@ static int events_take_off(struct audit *a, uint32_t segment,
             memcpy(from, e->id, strlen(e->id) + 1);
         }
     }
-    a->report->behind += last - s->event;
+    if (last < t->events) a->is_cut = 1;
+    a->report->behind += (last < t->events ? t->events : last) - s->event;
     return HF_OK;
 }
 
@@ -128,11 +132,13 @@ static int segment_audit(struct audit *a, uint32_t segment,
     return HF_OK;
 }
 
-static int audit(struct audit *a, struct hf_error *err)
+static int sides_compare(struct audit *a, struct hf_error *err)
 {
     struct ledger_job job = {
         .what = LEDGER_SUMS, .row = row_take, .row_user = a};
     struct hf_orders_report *r = a->report;
+    *a = (struct audit){.o = a->o, .report = r};
+    *r = (struct hf_orders_report){.struct_size = sizeof *r};
     int status = hf__orders_ask(a->o, &job, err);
     if (status == HF_OK && !a->is_there)
         status = hf__error_set(err, HF_EMPTY,
@@ -141,6 +147,17 @@ static int audit(struct audit *a, struct hf_error *err)
     for (uint32_t i = 0; i < a->o->stock->segments && status == HF_OK; i++)
         status = segment_audit(a, i, err);
     r->is_balanced = !r->missing && !r->refused && !r->lost;
+    return status;
+}
+
+/* A drain that removes what the audit is about to read has moved the database's
+ * cursor before, so the next look finds it further on. */
+static int audit(struct audit *a, struct hf_error *err)
+{
+    int status = HF_OK;
+    a->is_cut = 1;
+    for (int i = 0; i < TRIES_MAX && a->is_cut && status == HF_OK; i++)
+        status = sides_compare(a, err);
     return status;
 }
 

@@ -2,9 +2,7 @@
  * orders_test.c: what a drain and an audit answer, and a database that is away.
  * One rule: an answer that is no success has changed nothing.
  */
-#include <stdatomic.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "lib/database.h"
@@ -118,77 +116,6 @@ TEST(orders, may_be_sold_of_units_that_were_added_later)
     CHECK(r.is_balanced);
 }
 
-#define LIVE_SEGMENTS 3
-#define LIVE_BUYERS 2000 /* many more than the drain asks the database */
-
-static struct {
-    hf_stock *stock;
-    atomic_int is_on, is_busy, buyers;
-} live;
-
-/* A buyer of segment 0. */
-static void live_sell(void)
-{
-    struct hf_reservation got = HF_RESERVATION_INIT;
-    char user[32];
-    got.segment = 1;
-    while (got.segment != 0 && atomic_load(&live.buyers) < LIVE_BUYERS) {
-        snprintf(user, sizeof user, "live %d",
-                 atomic_fetch_add(&live.buyers, 1));
-        CHECK_INT(hf_stock_reserve(live.stock, user, 1, "r", &got, NULL),
-                  HF_OK);
-    }
-}
-
-/* Whenever the database is asked, another one has come. */
-static void *live_take(size_t size, void *user)
-{
-    (void)user;
-    if (atomic_load(&live.is_on) && !atomic_exchange(&live.is_busy, 1)) {
-        live_sell();
-        atomic_store(&live.is_busy, 0);
-    }
-    return malloc(size);
-}
-
-static void *live_resize(void *ptr, size_t size, void *user)
-{
-    (void)user;
-    return realloc(ptr, size);
-}
-
-static void live_give(void *ptr, void *user)
-{
-    (void)user;
-    free(ptr);
-}
-
-TEST(orders, of_all_segments_are_moved_while_the_sale_goes_on)
-{
-    struct hf_client_options co = HF_CLIENT_OPTIONS_INIT;
-    struct hf_orders_drained got;
-    co.allocator =
-        (struct hf_allocator){live_take, live_resize, live_give, NULL};
-    (void)orders_begin("sqlite");
-    hf_client *database = rig_client(&co);
-    hf_client *c = rig_client_at(orders_redis.url, NULL);
-    hf_stock *stock =
-        orders_sale(c, "live", LIVE_BUYERS + 100, 0, LIVE_SEGMENTS);
-    hf_hold *hold = orders_lock(c, "live#drain");
-    for (int i = 0; i < 100; i++) CHECK(orders_sell(stock, "before", i));
-    live.stock = stock;
-    atomic_store(&live.is_on, 1);
-    CHECK_INT(orders_drain(stock, hold, database, &got), HF_OK);
-    atomic_store(&live.is_on, 0);
-    int buyers = atomic_load(&live.buyers);
-    CHECK(buyers > 0 && buyers < LIVE_BUYERS);
-    CHECK(got.events >= 200);
-    CHECK_INT(orders_audit(stock, database).sold, 100);
-    CHECK_INT(orders_drain(stock, hold, database, &got), HF_OK);
-    CHECK_INT(orders_audit(stock, database).orders, 100 + buyers);
-    CHECK(orders_audit(stock, database).is_balanced);
-}
-
 #define PAGES_BUYERS 700 /* events: more than one page has */
 
 /* What is compared is compared at the event that the database is at. */
@@ -264,51 +191,4 @@ TEST(orders, are_removed_from_the_store_once_their_hold_time_is_over)
     CHECK_INT(hf_orders_drain(stock, hold, late, NULL, &got, &err),
               HF_CONFLICT);
     CHECK(strstr(err.text, "event 1 of segment 0 is missing") != NULL);
-}
-
-/* Sell, wait until no unit is held any more, and drain with removal. */
-static void is_trimmed(hf_stock *stock, hf_hold *hold, hf_client *database)
-{
-    struct hf_orders_drained got;
-    struct hf_reservation res = HF_RESERVATION_INIT;
-    for (int i = 0; i < 10; i++) CHECK(orders_sell(stock, "later", i));
-    CHECK_INT(hf_stock_reserve(stock, "y", 1, "r", &res, NULL), HF_OK);
-    CHECK(rig_until(is_expired, stock));
-    CHECK_INT(orders_drain(stock, hold, database, &got), HF_OK);
-    CHECK_INT(orders_drain(stock, hold, database, &got), HF_OK);
-    CHECK(redis_number(&orders_redis, "XLEN holdfast_stock:{old#0}:events")
-          <= 2);
-}
-
-/* A database that was restored from a copy is where `old` is here. */
-TEST(orders, that_were_removed_are_missed_by_an_older_copy_of_the_database)
-{
-    struct hf_stock_spec spec = HF_STOCK_SPEC_INIT;
-    struct hf_orders_options oo = HF_ORDERS_OPTIONS_INIT;
-    struct hf_orders_drained got = HF_ORDERS_DRAINED_INIT;
-    struct hf_error err;
-    hf_stock *stock;
-    char copy[256];
-    hf_client *database = orders_begin("sqlite");
-    hf_client *c = rig_client_at(orders_redis.url, NULL);
-    snprintf(copy, sizeof copy, "%s-copy", orders_url);
-    hf_client *old = rig_client_at(copy, NULL);
-    CHECK_INT(hf_orders_install(old, NULL), HF_OK);
-    spec.quantity = 100;
-    spec.hold_ms = 50;
-    CHECK_INT(hf_stock_create(c, "old", &spec, NULL), HF_OK);
-    CHECK_INT(hf_stock_open(c, "old", &stock, NULL), HF_OK);
-    hf_hold *hold = orders_lock(c, "old#drain");
-    for (int i = 0; i < 10; i++) CHECK(orders_sell(stock, "first", i));
-    oo.keep = 1;
-    CHECK_INT(hf_orders_drain(stock, hold, old, &oo, &got, NULL), HF_OK);
-    is_trimmed(stock, hold, database);
-    CHECK_INT(hf_orders_drain(stock, hold, old, NULL, &got, &err), HF_CONFLICT);
-    CHECK(strstr(err.text, "is missing in the store") != NULL);
-    CHECK_INT(got.events, 0);
-    CHECK_INT(got.losses, 0);
-    struct hf_orders_report r = orders_audit(stock, old);
-    CHECK_INT(r.orders, 10);
-    CHECK_INT(r.sold, 10);
-    CHECK_INT(r.lost, 0);
 }
