@@ -39,22 +39,34 @@ static int is_table_missing(struct backend_conn *c, int rc)
            && strstr(sqlite3_errmsg(c->db), "no such table") != NULL;
 }
 
+/* What the tables have is removed from the store afterwards, so it must be on
+ * the disk, whatever the locks of this file have (sync=normal). */
+static int transaction_run(struct backend_conn *c, struct sql_job *job)
+{
+    int must_sync = job->script->is_write && !c->is_full;
+    int rc = must_sync ? say(c, "PRAGMA synchronous=FULL") : SQLITE_OK;
+    if (rc == SQLITE_OK)
+        rc = say(c, job->script->is_write ? "BEGIN IMMEDIATE" : "BEGIN");
+    if (rc == SQLITE_OK) rc = statements_run(c, job);
+    if (rc == SQLITE_OK) rc = say(c, "COMMIT");
+    return rc;
+}
+
 int hf__sqlite_script_run(struct backend_conn *c, struct sql_job *job)
 {
-    int rc = say(c, job->script->is_write ? "BEGIN IMMEDIATE" : "BEGIN");
-    if (rc != SQLITE_OK) return rc;
-    rc = statements_run(c, job);
-    if (rc == SQLITE_OK) rc = say(c, "COMMIT");
+    int rc = transaction_run(c, job);
     int is_missing = is_table_missing(c, rc);
     if (rc != SQLITE_OK && !sqlite3_get_autocommit(c->db))
         (void)say(c, "ROLLBACK");
+    int is_refused = (rc & 0xff) == SQLITE_CONSTRAINT;
+    /* An error keeps its text, and leaves FULL on for the next try. */
+    if (rc != SQLITE_OK && !is_missing && !is_refused) return rc;
+    if (!c->is_full) (void)say(c, "PRAGMA synchronous=NORMAL");
     if (is_missing)
         hf__sql_script_refused(job, SQL_REFUSED_TABLE);
-    else if ((rc & 0xff) == SQLITE_CONSTRAINT)
+    else if (is_refused)
         hf__sql_script_refused(job, SQL_REFUSED_CHECK);
-    else if (rc == SQLITE_OK)
-        hf__sql_script_done(job);
     else
-        return rc;
+        hf__sql_script_done(job);
     return SQLITE_OK;
 }
