@@ -184,7 +184,9 @@ static int page_move(struct orders *o, uint32_t segment, int *is_done,
                                  is_first || o->keep ? "" : c->id, err);
     if (status != HF_OK) return status;
     const struct stock_page *p = &o->page;
-    if (!is_first && (p->len == 0 || strcmp(p->events[0].id, c->id) != 0))
+    if (!is_first
+        && (p->len == 0 || strcmp(p->events[0].id, c->id) != 0
+            || p->events[0].number != c->event))
         return hf__orders_rewind(o, segment, err);
     size_t at = is_first ? 0 : 1;
     *is_done = at >= p->len || c->event >= o->goals[segment];

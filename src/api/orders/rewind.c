@@ -1,8 +1,9 @@
 /*
  * rewind.c: the store has lost events that the database has.
  *
- * An order is known by its number and by the id of the event that began it,
- * which has the time in it.  So the last reservation that both sides have with
+ * An order is known by its number, by the id of the event that began it, which
+ * has the time in it, and by its user and request: a clock that is set back may
+ * give the same id again.  So the last reservation that both sides have with
  * the same id ends what they have in common.  Events of other kinds between it
  * and the first foreign reservation are told once more; the tables do not count
  * them twice.
@@ -27,10 +28,14 @@ struct common {
 static void order_take(void *user, int len, const char *const *values)
 {
     struct orders *o = user;
-    if (len < 2 || !values[0] || !values[1] || o->page.len == 0) return;
+    for (int i = 0; i < 4; i++)
+        if (len < 4 || !values[i]) return;
+    if (o->page.len == 0) return;
     int64_t at = strtoll(values[0], NULL, 10) - o->page.events[0].number;
     if (at < 0 || at >= (int64_t)o->page.len) return;
-    o->known[at] = !strcmp(o->page.events[at].id, values[1]);
+    const struct stock_entry *e = &o->page.events[at];
+    o->known[at] = !strcmp(e->id, values[1]) && !strcmp(e->user, values[2])
+                   && !strcmp(e->request, values[3]);
 }
 
 /* Which reservations of the page does the database have? */

@@ -127,11 +127,12 @@ static void read_sale(struct sql_script *s, const struct ledger_job *job)
 
 static void read_orders(struct sql_script *s, const struct ledger_job *job)
 {
-    hf__sql_put(s,
-                "SELECT number,id FROM holdfast_sale_order WHERE sale='%s'"
-                " AND segment=%u AND lost=0 AND number>=%" PRId64
-                " AND number<=%" PRId64 " ORDER BY number",
-                job->sale, job->segment, job->from, job->to);
+    hf__sql_put(
+        s,
+        "SELECT number,id,usr,request FROM holdfast_sale_order WHERE sale='%s'"
+        " AND segment=%u AND lost=0 AND number>=%" PRId64
+        " AND number<=%" PRId64 " ORDER BY number",
+        job->sale, job->segment, job->from, job->to);
     hf__sql_put_end(s);
 }
 

@@ -138,3 +138,36 @@ TEST(orders, in_mysql_are_refused_beyond_a_users_limit)
 {
     is_older("mysql");
 }
+
+/* A clock that is behind gives the same ids to others. */
+TEST(orders, of_other_buyers_with_the_same_ids_are_no_common_ones)
+{
+    struct hf_orders_drained got;
+    hf_client *database = orders_begin("sqlite");
+    hf_client *c = rig_client_at(orders_redis.url, NULL);
+    hf_stock *stock = orders_sale(c, "same", 100, 0, 1);
+    hf_hold *hold = orders_lock(c, "same#drain");
+    for (int i = 0; i < 5; i++) CHECK(orders_sell(stock, "first", i));
+    CHECK_INT(orders_drain(stock, hold, database, &got), HF_OK);
+    keys_copy("holdfast_stock:{same#0}", "copy");
+    (void)redis_say(&orders_redis, "DEL holdfast_stock:{same#0}"
+                                   " holdfast_stock:{same#0}:users"
+                                   " holdfast_stock:{same#0}:events");
+    stock = orders_sale(c, "same", 100, 0, 1);
+    for (int i = 0; i < 5; i++) CHECK(orders_sell(stock, "second", i));
+    (void)redis_say(
+        &orders_redis,
+        "EVAL \"local o=redis.call('XRANGE',KEYS[1],'-','+','COUNT',4) "
+        "local n=redis.call('XRANGE',KEYS[2],'-','+') "
+        "redis.call('DEL',KEYS[2]) for i,e in ipairs(n) do "
+        "redis.call('XADD',KEYS[2],o[i] and o[i][1] or e[1],unpack(e[2])) "
+        "end\" 2 copy:events holdfast_stock:{same#0}:events");
+    CHECK_INT(
+        redis_number(&orders_redis, "XLEN holdfast_stock:{same#0}:events"), 10);
+    CHECK_INT(orders_drain(stock, hold, database, &got), HF_OK);
+    CHECK_INT(got.losses, 1);
+    struct hf_orders_report r = orders_audit(stock, database);
+    CHECK_INT(r.lost, 5);
+    CHECK_INT(r.sold, 10);
+    CHECK_INT(r.missing, 0);
+}
