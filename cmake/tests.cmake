@@ -44,8 +44,9 @@ function(hf_test_program name)
 endfunction()
 
 # Minutes of computing: `make slow` and .ci/run run these, `make test` does not.
-# A server in Java computes for seconds before it answers.
-set(HF_SLOW "^(alloc_failure_test|sim-more|sim-mutants|model|install|python-wheel|hiredis-1|contract-zookeeper|zookeeper_(cell|cut|end|ensemble|leader|refused|session|tls)_test|contract-mysql-session|contract-(postgres|mysql)-shedlock|etcd_cluster_test|cli-lab_(all|page))$")
+# A server in Java computes for seconds before it answers.  Of a store that the
+# contract runs on twice, the rarer way is here.
+set(HF_SLOW "^(alloc_failure_test|sim-more|sim-mutants|model|install|python-wheel|hiredis-1|contract-zookeeper|zookeeper_(cell|cut|end|ensemble|leader|refused|session|tls)_test|contract-(mysql|postgres)-(session|shedlock)|contract-redis-(nofence|tls)|etcd_cluster_test|cli-lab_(all|page))$")
 # Many tests run at once, since most of them wait.  Of those that compute one runs
 # at a time, of those that compile too; each takes the places of several others.
 set(HF_BUSY "^(sim|fuzz|model|install|slow)$")
