@@ -139,7 +139,7 @@ static void row_json(const struct scene_row *row)
     json_text(&j, "name", row->name);
     json_text(&j, "title", row->scene->title);
     json_end(&j);
-    fwrite(j.buf, 1, j.len, stdout);
+    (void)fwrite(j.buf, 1, j.len, stdout);
 }
 
 static int scenes_list(const struct options *o)

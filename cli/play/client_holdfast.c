@@ -95,9 +95,8 @@ static void open_resource(struct holder *h, const char *url)
 {
     struct hf_error err = {0};
     snprintf(h->where, sizeof(h->where), "%s", url);
-    if (h->role->play->scene->resource != ON_REDIS)
-        client_done(h->self, 1);
-    else if (hf_client_open(url, NULL, &h->resource, &err) != HF_OK)
+    int is_redis = h->role->play->scene->resource == ON_REDIS;
+    if (is_redis && hf_client_open(url, NULL, &h->resource, &err) != HF_OK)
         trouble_say(h, &err);
     else
         client_done(h->self, 1);

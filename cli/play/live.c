@@ -109,7 +109,7 @@ void live_begin(const struct play *p)
     if (p->is_json || p->is_quiet) return;
     printf("%s: %s\n", is_naive ? "The naive way" : "With holdfast",
            is_naive ? p->scene->naive_way : p->scene->holdfast_way);
-    fflush(stdout);
+    (void)fflush(stdout);
 }
 
 void live_event(const struct play *p, const struct event *e)
@@ -122,7 +122,7 @@ void live_event(const struct play *p, const struct event *e)
     if (p->is_quiet || is_renewal(p, e)) return;
     printf("%8.3f s  %-26s %s\n", (double)e->at_us / 1e6, lane_name(p, e->lane),
            event_words(p, e, words, sizeof(words)));
-    fflush(stdout);
+    (void)fflush(stdout);
 }
 
 void live_verdict(const struct play *p)
@@ -130,7 +130,7 @@ void live_verdict(const struct play *p)
     struct json j;
     if (!p->is_json) {
         if (!p->is_quiet) printf("   verdict: %s\n\n", p->verdict);
-        fflush(stdout);
+        (void)fflush(stdout);
         return;
     }
     json_begin(&j);

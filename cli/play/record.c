@@ -80,7 +80,7 @@ static void belief_step(struct bars *b, int64_t until_us[],
 
 static void beliefs_find(struct bars *b)
 {
-    int64_t until_us[LANES_MAX];
+    int64_t until_us[LANES_MAX] = {0};
     for (int i = 0; i < b->r->events_len; i++)
         belief_step(b, until_us, &b->r->events[i]);
     for (int i = 0; i < b->r->lanes_len; i++) {

@@ -77,7 +77,7 @@ static int run_await(struct play *p, pid_t pid)
 int run_play(struct play *p)
 {
     live_begin(p);
-    fflush(NULL);
+    (void)fflush(NULL);
     pid_t pid = fork();
     if (pid == 0) stage_run(p);
     if (pid < 0)

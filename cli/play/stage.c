@@ -187,7 +187,7 @@ static void store_start(struct play *p, int i)
     s->look_fd = -1;
     s->owner = NO_LANE;
     if (p->scene->is_pair)
-        snprintf(name, sizeof(name), "%s", pair[i]);
+        snprintf(name, sizeof(name), "%s", pair[i != 0]);
     else if (is_quorum)
         snprintf(name, sizeof(name), "Redis %d", i + 1);
     else

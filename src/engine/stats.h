@@ -34,7 +34,7 @@ static inline void hf__stats_time(uint64_t *sum, uint64_t bins[HF_STATS_BINS],
 /* Is the operation an acquire of a lock or a permit? */
 static inline int hf__stats_has(const struct op *op)
 {
-    return op->type == OP_TYPE_ACQUIRE
+    return op->type == OP_TYPE_ACQUIRE && op->entry
            && !(hf__kind(op->entry->kind)->hold_flags & HOLD_ONCE);
 }
 

@@ -280,12 +280,11 @@ static void sell_late(struct stock_segment *s, int64_t now_ms,
 static void confirm(struct stock_segment *s, int64_t now_ms,
                     struct stock_hold *h, struct stock_job *job)
 {
-    if (hf__rules_book_is_held(h))
+    int is_bug = h->stage == STAGE_SOLD && STOCK_BUG(s, SETTLE_TWICE);
+    if (hf__rules_book_is_held(h) || is_bug)
         sell(s, now_ms, h, &job->told);
     else if (h->stage == STAGE_EXPIRED)
         sell_late(s, now_ms, h, &job->told);
-    else if (h->stage == STAGE_SOLD && STOCK_BUG(s, SETTLE_TWICE))
-        sell(s, now_ms, h, &job->told);
 }
 
 static void cancel(struct stock_segment *s, int64_t now_ms,

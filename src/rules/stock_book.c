@@ -183,9 +183,8 @@ void hf__rules_book_event_add(struct stock_segment *s, int64_t now_ms,
 static void expire(struct stock_segment *s, int64_t now_ms,
                    struct stock_hold *h)
 {
-    int64_t kept = h->buyer->units;
     hf__rules_book_give_back(s, h);
-    if (STOCK_BUG(s, LIMIT_STAYS)) h->buyer->units = kept;
+    if (STOCK_BUG(s, LIMIT_STAYS)) h->buyer->units += h->units;
     hf__rules_book_event_add(s, now_ms, STOCK_EVENT_EXPIRED, h);
     hf__rules_book_hold_end(s, h, STAGE_EXPIRED);
 }

@@ -325,7 +325,8 @@ static double axis_draw(const struct panel *n, double y)
     if (n->out)
         fprintf(n->out, "<path d=\"M%d %.1fH%d\" class=\"a\"/>\n", PANEL_EDGE,
                 y, RIGHT);
-    for (double s = 0; s <= whole_s + 1e-9; s += step_s) {
+    for (int i = 0; i * step_s <= whole_s + 1e-9; i++) {
+        double s = i * step_s;
         double x = time_x(n, (int64_t)(s * 1e6));
         snprintf(text, sizeof(text), "%g s", s);
         if (n->out)

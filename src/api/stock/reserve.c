@@ -98,7 +98,7 @@ static void got_fill(struct reserve *r)
         return;
     }
     r->got = (struct hf_reservation){.struct_size = sizeof r->got,
-                                     .verdict = verdicts[says],
+                                     .verdict = (int32_t)verdicts[says],
                                      .segment = (int32_t)r->walk.home};
     if (job->what != STOCK_RESERVE) { /* the walk gave up fetching units */
         r->got.left_ms = says == STOCK_BUSY ? STOCK_DRY_MS : 0;

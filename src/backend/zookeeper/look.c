@@ -100,6 +100,8 @@ static void info_tell(struct backend_conn *c, struct job *job)
                         .waiters = -1,
                         .info = info};
     info->now_ms = rep.node_us / US_PER_MS;
+    /* What we know of the leader's clock is its least. */
+    if (info->now_ms < info->since_ms) info->now_ms = info->since_ms;
     if (info->locked) rep.fence = (int64_t)info->fence;
     if (info->ttl_ms >= 0) rep.ttl_us = info->ttl_ms * US_PER_MS;
     hf__zookeeper_reply(c, job, &rep);
